@@ -1,0 +1,76 @@
+/** What a compression engine is to the rest of the program. */
+
+/** A chunk that could not be decoded: data, not an exception, so that one bad chunk does not spoil its batch. */
+export class DecodeFault {
+  /**
+   * @param code CHUNK_DAMAGED: not a valid stream of this engine; CHUNK_SIZE: larger than the limit
+   * @param message what was expected and found
+   */
+  constructor(
+    readonly code: 'CHUNK_DAMAGED' | 'CHUNK_SIZE',
+    readonly message: string,
+  ) {}
+}
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Compresses chunks with one engine at one level. Holds native contexts: one per thread, reused for every chunk. */
+export interface ChunkCompressor {
+  /**
+   * Compresses each input on its own.
+   * @param inputs what to compress; none is empty
+   * @returns for each input the engine's complete chunk (its marker byte included), or undefined where that would
+   *   not be shorter than the input or the engine does not try (input below its minimum size). The bytes belong to
+   *   the caller: they are never overwritten by later calls.
+   */
+  compress(inputs: readonly Uint8Array[]): MaybePromise<(Uint8Array | undefined)[]>;
+}
+
+/** Decompresses chunks of one engine. Holds native contexts: one per thread. */
+export interface ChunkDecompressor {
+  /**
+   * Decompresses each chunk on its own.
+   * @param chunks complete chunks, marker byte included; none is empty
+   * @param limits for each chunk the most bytes it may decompress to; nothing near it is allocated before the
+   *   data proves that it needs it
+   * @returns for each chunk the raw bytes (the caller's), or the fault
+   */
+  decompress(chunks: readonly Uint8Array[], limits: readonly number[]): MaybePromise<(Uint8Array | DecodeFault)[]>;
+}
+
+export type EngineName = 'none' | 'zlib' | 'zstd' | 'lz4';
+
+export interface CompressorOptions {
+  /** Within the engine's range; the engine's default where undefined. Refused (LEVEL) by engines without levels. */
+  readonly level?: number | undefined;
+  /** zstd: write frame checksums. Other engines ignore it. @default false */
+  readonly checksum?: boolean;
+}
+
+/** One way to run an engine: a package, or what Node has built in. */
+export interface Backend {
+  /** For messages: the package to install, or `node:zlib`. */
+  readonly name: string;
+  /** Loads it. Undefined where the package is not installed or does not work here. */
+  load(): Promise<LoadedBackend | undefined>;
+}
+
+export interface LoadedBackend {
+  createCompressor(options: CompressorOptions): ChunkCompressor;
+  createDecompressor(): ChunkDecompressor;
+}
+
+/** An engine as declared in the registry: facts only, nothing is loaded. */
+export interface Engine {
+  readonly name: EngineName;
+  /** First byte of its chunks; undefined for `none`, whose chunks are raw. */
+  readonly marker: number | undefined;
+  /** The requirement written to a repository that uses it; undefined: none needed. */
+  readonly requirement: string | undefined;
+  /** Other requirement strings that name it in older repositories. */
+  readonly legacyRequirements: readonly string[];
+  /** Undefined where the engine has no levels. */
+  readonly levels: { readonly min: number; readonly max: number; readonly default: number } | undefined;
+  /** In order of preference. */
+  readonly backends: readonly Backend[];
+}

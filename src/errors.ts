@@ -1,0 +1,158 @@
+/**
+ * Every way in which this program fails, in one table: the code, whose fault it is, and what to do.
+ * Imports nothing, so that every room can use it.
+ */
+
+/** Whose fault an error is. The command line maps it to an exit status. */
+export type ErrorKind = 'input' | 'usage' | 'system' | 'bug' | 'cancelled';
+
+interface ErrorRule {
+  readonly kind: ErrorKind;
+  /** What a person can do about it. */
+  readonly hint: string;
+}
+
+const damaged = 'run `hg verify` on the source; --keep-going carries what is damaged over as it is and lists it';
+
+/** The codes. A code never changes its meaning once released. */
+export const ERROR_RULES = {
+  // the input: a repository or revlog that is damaged, unsupported or in no state to be read
+  NOT_A_REPOSITORY: { kind: 'input', hint: 'give the folder that holds .hg' },
+  SHARED_REPOSITORY: { kind: 'input', hint: 'convert the source of the share, then share it again' },
+  UNKNOWN_REQUIREMENT: { kind: 'input', hint: 'a newer Mercurial or an extension wrote this repository; convert it back to a known format first' },
+  REQUIRES_CORRUPT: { kind: 'input', hint: 'compare .hg/requires with that of another repository; each line is one requirement' },
+  ABANDONED_TRANSACTION: { kind: 'input', hint: 'run `hg recover` in the source, then try again' },
+  INTERRUPTED_UPGRADE: { kind: 'input', hint: 'an upgrade of the source was interrupted; restore the newest .hg/upgradebackup.*, or remove the line upgradeinprogress once the store is whole' },
+  FNCACHE_CORRUPT: { kind: 'input', hint: 'run `hg debugrebuildfncache` in the source' },
+  REVLOG_VERSION: { kind: 'input', hint: 'this revlog format cannot be converted' },
+  REVLOG_FLAGS: { kind: 'input', hint: 'this revlog format cannot be converted' },
+  INDEX_TRUNCATED: { kind: 'input', hint: damaged },
+  INDEX_ENTRY: { kind: 'input', hint: damaged },
+  INDEX_TOO_LARGE: { kind: 'input', hint: 'the index is larger than this program reads' },
+  DELTA_BASE: { kind: 'input', hint: damaged },
+  DATA_TRUNCATED: { kind: 'input', hint: damaged },
+  DATA_MISSING: { kind: 'input', hint: damaged },
+  CHUNK_MARKER: { kind: 'input', hint: damaged },
+  CHUNK_DAMAGED: { kind: 'input', hint: damaged },
+  CHUNK_SIZE: { kind: 'input', hint: damaged },
+  DELTA_MALFORMED: { kind: 'input', hint: damaged },
+  REVLOG_MISSING: { kind: 'input', hint: damaged },
+  LOCKED: { kind: 'input', hint: 'wait for the other process, give a longer --lock-timeout, or use --no-lock on a repository that nobody writes to' },
+  // what was asked for
+  USAGE: { kind: 'usage', hint: 'see `revconvert --help`' },
+  ENGINE_UNKNOWN: { kind: 'usage', hint: 'see `revconvert --help` for the engines' },
+  ENGINE_MISSING: { kind: 'usage', hint: 'install the package named, or choose another engine' },
+  LEVEL: { kind: 'usage', hint: 'see `revconvert --help` for the levels of each engine' },
+  DESTINATION_EXISTS: { kind: 'usage', hint: 'give a folder that does not exist yet, or an empty one' },
+  DESTINATION_OVERLAPS: { kind: 'usage', hint: 'source and destination must be different folders, neither inside the other' },
+  // the machine
+  PERMISSION: { kind: 'system', hint: 'check the owner and the mode of the file, and who runs this' },
+  NO_SPACE: { kind: 'system', hint: 'free some room (df), or choose another destination; nothing was left behind' },
+  SYSTEM: { kind: 'system', hint: 'the system refused; see the message' },
+  // ours
+  CHECK_FAILED: { kind: 'bug', hint: 'what was compressed did not decompress to the same bytes: check the memory of this machine and report it; nothing was left behind' },
+  INTERNAL: { kind: 'bug', hint: 'this is a bug in revconvert; please report it with the command and this message' },
+  CANCELLED: { kind: 'cancelled', hint: 'nothing was left behind' },
+} as const satisfies Record<string, ErrorRule>;
+
+export type ErrorCode = keyof typeof ERROR_RULES;
+
+/** Where in the input an error was found. */
+export interface ErrorPlace {
+  /** The file, as a path or as the store names it. */
+  readonly path?: string;
+  /** The revision, counted from 0. */
+  readonly rev?: number;
+  /** The byte in the file, counted from 0. */
+  readonly offset?: number;
+}
+
+/** An error as plain data: crosses threads and goes into JSON. */
+export interface ErrorData {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint: string;
+  readonly at: ErrorPlace;
+}
+
+/** The one error class of this program. `code` says what, `at` says where, `hint` says what to do. */
+export class RevconvertError extends Error {
+  override readonly name = 'RevconvertError';
+
+  /**
+   * @param code what went wrong, from {@link ERROR_RULES}
+   * @param message what was expected and what was found; the place is added by {@link describeError}
+   * @param at where
+   * @param options `cause`: the error underneath
+   */
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly at: ErrorPlace = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  get kind(): ErrorKind {
+    return ERROR_RULES[this.code].kind;
+  }
+
+  get hint(): string {
+    return ERROR_RULES[this.code].hint;
+  }
+
+  /** The same error with more of its place known; what is already known stays. */
+  located(at: ErrorPlace): RevconvertError {
+    return new RevconvertError(this.code, this.message, { ...at, ...this.at }, { cause: this.cause });
+  }
+
+  toJSON(): ErrorData {
+    return { code: this.code, message: this.message, hint: this.hint, at: this.at };
+  }
+
+  static fromJSON(data: ErrorData): RevconvertError {
+    return new RevconvertError(data.code, data.message, data.at);
+  }
+}
+
+/** One line: the place, then the message. */
+export function describeError(error: Pick<ErrorData, 'message' | 'at'>): string {
+  const { path, rev, offset } = error.at;
+  const place = [
+    path,
+    rev === undefined ? undefined : `rev ${rev}`,
+    offset === undefined ? undefined : `offset ${offset}`,
+  ].filter((part) => part !== undefined);
+  return place.length === 0 ? error.message : `${place.join(', ')}: ${error.message}`;
+}
+
+const SYSTEM_CODES: Readonly<Partial<Record<string, ErrorCode>>> = {
+  EACCES: 'PERMISSION',
+  EPERM: 'PERMISSION',
+  EROFS: 'PERMISSION',
+  ENOSPC: 'NO_SPACE',
+  EDQUOT: 'NO_SPACE',
+  EFBIG: 'NO_SPACE',
+};
+
+const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === 'string';
+
+/**
+ * Any thrown value as one of ours: system errors by their errno, aborts as CANCELLED, the rest as INTERNAL.
+ * @param error whatever was thrown
+ * @param at where, when the error does not say
+ */
+export function toRevconvertError(error: unknown, at: ErrorPlace = {}): RevconvertError {
+  if (error instanceof RevconvertError) return error.located(at);
+  if (error instanceof Error && error.name === 'AbortError') {
+    return new RevconvertError('CANCELLED', 'interrupted', {}, { cause: error });
+  }
+  if (isSystemError(error)) {
+    const place = error.path === undefined ? at : { path: error.path };
+    return new RevconvertError(SYSTEM_CODES[error.code ?? ''] ?? 'SYSTEM', error.message, place, { cause: error });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new RevconvertError('INTERNAL', message, at, { cause: error });
+}

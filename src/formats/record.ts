@@ -1,0 +1,55 @@
+/**
+ * The one record that every stage takes and gives, and the batch in which it travels.
+ * A stage that is given a batch owns it: it fills fields in place and passes the batch on.
+ */
+
+/** What a revlog holds. Levels, policies and reports differ by it. */
+export type RevlogKind = 'changelog' | 'manifest' | 'filelog';
+
+export const REVLOG_KINDS = ['changelog', 'manifest', 'filelog'] as const satisfies readonly RevlogKind[];
+
+/** One revision of one revlog, as far as the pipeline has come with it. */
+export interface Revision {
+  /** Number in its revlog, from 0. */
+  readonly rev: number;
+  /** 20 bytes: SHA-1 of parents and text, save for revisions whose flags say otherwise. */
+  readonly node: Uint8Array;
+  /** First parent as a revision number; -1 is the null revision. Order matters: see `p2`. */
+  readonly p1: number;
+  /** Second parent. A filelog entry with p1 -1 and p2 >= 0 is legal and means "look for copy metadata". */
+  readonly p2: number;
+  /** The changeset that brought this revision, as a revision number of the changelog. */
+  readonly linkRev: number;
+  /** 16 bits, as in the index; carried as they are. */
+  readonly flags: number;
+  /** Length of the full raw text in bytes; -1 where the format does not say (revlog version 0). */
+  rawSize: number;
+  /** The revision that `delta` applies to; -1: `delta` is the full text. `NULL_BASE`: a delta against the empty text. */
+  deltaBase: number;
+  /** The chunk as stored, marker included. Filled by a source, replaced by recompress. */
+  chunk: Uint8Array;
+  /** The chunk decompressed: hunks against `deltaBase`, or the full text. Filled by decompress. */
+  delta?: Uint8Array;
+  /** The full raw text. Filled by resolveText. */
+  text?: Uint8Array;
+  /** True where the chunk could not be decoded and is carried over byte for byte. */
+  damaged?: true;
+}
+
+/** `deltaBase` of a full text. */
+export const FULL_TEXT = -1;
+
+/** `deltaBase` of a delta against the empty text (an index entry whose base is -1: legal, and not a full text). */
+export const NULL_BASE = -2;
+
+/** Consecutive revisions of one revlog, in revision order. */
+export interface RevisionBatch {
+  /** Name for messages: the store's unencoded name, or a file path. */
+  readonly path: string;
+  readonly kind: RevlogKind;
+  readonly revisions: Revision[];
+}
+
+/** Limits of a batch: whichever comes first. A larger chunk travels alone. */
+export const MAX_BATCH_REVISIONS = 512;
+export const MAX_BATCH_BYTES = 1 << 20;
