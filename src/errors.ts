@@ -37,7 +37,8 @@ export const ERROR_RULES = {
   CHUNK_SIZE: { kind: 'input', hint: damaged },
   DELTA_MALFORMED: { kind: 'input', hint: damaged },
   REVLOG_MISSING: { kind: 'input', hint: damaged },
-  LOCKED: { kind: 'input', hint: 'wait for the other process, give a longer --lock-timeout, or use --no-lock on a repository that nobody writes to' },
+  STORE_DISORDER: { kind: 'input', hint: '`hg verify` says whether history refers to the file; `hg debugrebuildfncache` lists what it refers to' },
+  LOCKED: { kind: 'system', hint: 'wait for the other process, give a longer --lock-timeout, or use --no-lock on a repository that nobody writes to' },
   // what was asked for
   USAGE: { kind: 'usage', hint: 'see `revconvert --help`' },
   ENGINE_UNKNOWN: { kind: 'usage', hint: 'see `revconvert --help` for the engines' },
@@ -49,6 +50,7 @@ export const ERROR_RULES = {
   PERMISSION: { kind: 'system', hint: 'check the owner and the mode of the file, and who runs this' },
   NO_SPACE: { kind: 'system', hint: 'free some room (df), or choose another destination; nothing was left behind' },
   SYSTEM: { kind: 'system', hint: 'the system refused; see the message' },
+  SOURCE_CHANGED: { kind: 'system', hint: 'something wrote to the source while it was read without its lock; try again, with the lock or when nobody writes' },
   // ours
   CHECK_FAILED: { kind: 'bug', hint: 'what was compressed did not decompress to the same bytes: check the memory of this machine and report it; nothing was left behind' },
   INTERNAL: { kind: 'bug', hint: 'this is a bug in revconvert; please report it with the command and this message' },

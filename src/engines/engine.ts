@@ -3,11 +3,12 @@
 /** A chunk that could not be decoded: data, not an exception, so that one bad chunk does not spoil its batch. */
 export class DecodeFault {
   /**
-   * @param code CHUNK_DAMAGED: not a valid stream of this engine; CHUNK_SIZE: larger than the limit
+   * @param code CHUNK_DAMAGED: not a valid stream of this engine; CHUNK_SIZE: larger than the limit;
+   *   CHUNK_MARKER: the first byte names no engine (given by the chunk codec only)
    * @param message what was expected and found
    */
   constructor(
-    readonly code: 'CHUNK_DAMAGED' | 'CHUNK_SIZE',
+    readonly code: 'CHUNK_DAMAGED' | 'CHUNK_SIZE' | 'CHUNK_MARKER',
     readonly message: string,
   ) {}
 }

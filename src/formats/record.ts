@@ -1,3 +1,5 @@
+import { RevconvertError } from '../errors.js';
+
 /**
  * The one record that every stage takes and gives, and the batch in which it travels.
  * A stage that is given a batch owns it: it fills fields in place and passes the batch on.
@@ -26,14 +28,18 @@ export interface Revision {
   rawSize: number;
   /** The revision that `delta` applies to; -1: `delta` is the full text. `NULL_BASE`: a delta against the empty text. */
   deltaBase: number;
+  /** Length of the raw text of `deltaBase`, as the index says; 0 where there is none, -1 where it is unknown. */
+  readonly baseSize: number;
+  /** Where the chunk stands in its file, in bytes; for messages. */
+  readonly position: number;
   /** The chunk as stored, marker included. Filled by a source, replaced by recompress. */
   chunk: Uint8Array;
   /** The chunk decompressed: hunks against `deltaBase`, or the full text. Filled by decompress. */
-  delta?: Uint8Array;
+  delta: Uint8Array | undefined;
   /** The full raw text. Filled by resolveText. */
-  text?: Uint8Array;
+  text: Uint8Array | undefined;
   /** True where the chunk could not be decoded and is carried over byte for byte. */
-  damaged?: true;
+  damaged: boolean;
 }
 
 /** `deltaBase` of a full text. */
@@ -53,3 +59,9 @@ export interface RevisionBatch {
 /** Limits of a batch: whichever comes first. A larger chunk travels alone. */
 export const MAX_BATCH_REVISIONS = 512;
 export const MAX_BATCH_BYTES = 1 << 20;
+
+/** The decompressed chunk of a revision that an earlier stage must have filled. @throws RevconvertError INTERNAL */
+export function deltaOf(batch: RevisionBatch, revision: Revision): Uint8Array {
+  if (revision.delta !== undefined) return revision.delta;
+  throw new RevconvertError('INTERNAL', 'the chunk was not decompressed by an earlier stage', { path: batch.path, rev: revision.rev });
+}

@@ -1,0 +1,67 @@
+/**
+ * Room for many small outputs. Each output is written where it stays, so that no chunk is copied, and no output is
+ * ever overwritten. A block lives as long as any output in it: whoever keeps a few outputs for long copies them.
+ */
+
+/** Bytes of a block. */
+export const BLOCK_BYTES = 256 * 1024;
+/** The most bytes that may be reserved; larger outputs get a buffer of their own. */
+export const MAX_RESERVE = 64 * 1024;
+
+export class Arena {
+  /** The block in use. Bytes from `offset` on are free. */
+  block: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  offset = 0;
+
+  /** Free bytes of the block in use. */
+  get remaining(): number {
+    return this.block.length - this.offset;
+  }
+
+  /**
+   * Makes sure that the block has room; starts a new one where it has not.
+   * @param bytes 0..MAX_RESERVE
+   */
+  reserve(bytes: number): void {
+    if (this.block.length - this.offset >= bytes) return;
+    this.block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    this.offset = 0;
+  }
+
+  /** A view of the next bytes, which stay free. Reserve them first. */
+  peek(bytes: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.block.buffer, this.block.byteOffset + this.offset, bytes);
+  }
+
+  /** A view of the next bytes, which are the caller's from now on. Reserve them first. */
+  take(bytes: number): Uint8Array<ArrayBuffer> {
+    const view = this.peek(bytes);
+    this.offset += bytes;
+    return view;
+  }
+
+  /** Undoes the last `take`, when its bytes turned out not to be wanted. */
+  giveBack(bytes: number): void {
+    this.offset -= bytes;
+  }
+
+  /** Room for an output of known length: in the block, or of its own where it is large. */
+  allocate(bytes: number): Uint8Array<ArrayBuffer> {
+    if (bytes > MAX_RESERVE) return ownBuffer(bytes);
+    this.reserve(bytes);
+    return this.take(bytes);
+  }
+}
+
+/** A buffer of its own, not zeroed, as a plain Uint8Array. */
+export function ownBuffer(bytes: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer);
+}
+
+/**
+ * The used part of a buffer that may have been made too large: a view where little is wasted, else a copy, so that
+ * the rest can be freed.
+ */
+export function trim(buffer: Uint8Array<ArrayBuffer>, used: number): Uint8Array<ArrayBuffer> {
+  return used * 4 >= buffer.length * 3 ? buffer.subarray(0, used) : buffer.slice(0, used);
+}

@@ -1,0 +1,219 @@
+import { copyFileSync, rmSync } from 'node:fs';
+
+import type { ErrorData } from '../errors.js';
+import { RevconvertError, toRevconvertError } from '../errors.js';
+import { createEntryEncoder } from '../formats/encode-entries.js';
+import type { RevlogKind } from '../formats/record.js';
+import type { RevlogHeader } from '../formats/revlog-header.js';
+import { RevlogIndex } from '../formats/revlog-index.js';
+import type { RevlogOutcome } from '../sinks/revlog-writer.js';
+import { RevlogWriter } from '../sinks/revlog-writer.js';
+import { openByteSource } from '../streams/byte-source.js';
+import type { RevlogReader } from '../streams/read-revlog.js';
+import { openRevlog, readBatches } from '../streams/read-revlog.js';
+import { drive } from '../streams/stage.js';
+import type { ConversionSettings } from './settings.js';
+import type { StageFactory } from './stages.js';
+
+type FilePath = string | Uint8Array;
+
+/** One revlog to convert whole. Plain data; it crosses threads. */
+export interface RevlogJob {
+  /** Comes back with the result. */
+  readonly id: number;
+  /** For messages. */
+  readonly name: string;
+  readonly kind: RevlogKind;
+  readonly sourceIndex: FilePath;
+  readonly sourceData: FilePath;
+  readonly targetIndex: FilePath;
+  readonly targetData: FilePath;
+  /** There is a data file. */
+  readonly hasData: boolean;
+  /** The store's list does not name it: where it is no sound revlog it is carried as it is, and reported. */
+  readonly stray: boolean;
+}
+
+/** What became of one revlog. */
+export interface RevlogResult {
+  readonly id: number;
+  readonly name: string;
+  readonly kind: RevlogKind;
+  readonly revisions: number;
+  /** Whether there is a data file now. */
+  readonly split: boolean;
+  readonly bytesAfter: number;
+  /** Damaged revisions, carried over byte for byte. */
+  readonly damaged: readonly ErrorData[];
+  /** Why the whole revlog was carried byte for byte; undefined: it was converted. */
+  readonly carried: ErrorData | undefined;
+  /** Bytes behind the last chunk that no revision refers to, left behind. */
+  readonly trailingBytes: number;
+  /** The source is inline: a data file beside it means nothing. */
+  readonly inlineSource: boolean;
+  /** There is a data file in the source. */
+  readonly hadData: boolean;
+}
+
+/** A path that may have crossed threads, where a Buffer becomes a plain array. */
+export const asPath = (path: FilePath): string | Buffer =>
+  typeof path === 'string' ? path : Buffer.from(path.buffer, path.byteOffset, path.byteLength);
+
+/** The header that a target revlog gets: changelogs never gain generaldelta, as in Mercurial. */
+export function targetHeader(source: RevlogHeader, kind: RevlogKind, settings: ConversionSettings): Omit<RevlogHeader, 'version' | 'inline'> {
+  const { filelogMeta, deltaInfo } = source;
+  return { generaldelta: source.generaldelta || (settings.generaldelta && kind !== 'changelog'), filelogMeta, deltaInfo };
+}
+
+/**
+ * Converts one revlog.
+ * @throws RevconvertError for damage (unless settings say to keep going, or the job is a stray), and for the system's failures
+ */
+export async function convertRevlog(job: RevlogJob, settings: ConversionSettings, stages: StageFactory): Promise<RevlogResult> {
+  const tolerant = settings.keepGoing || job.stray;
+  const damaged: ErrorData[] = [];
+  const onDamage = settings.keepGoing ? (error: RevconvertError) => damaged.push(error.toJSON()) : undefined;
+  try {
+    const reader = openRevlog({
+      indexFile: asPath(job.sourceIndex),
+      dataFile: asPath(job.sourceData),
+      path: job.name,
+      kind: job.kind,
+      onDamage,
+    });
+    const outcome = await rewrite(reader, job, settings, stages, onDamage);
+    return {
+      id: job.id,
+      name: job.name,
+      kind: job.kind,
+      revisions: outcome.revisions,
+      split: !outcome.inline,
+      bytesAfter: outcome.indexBytes + outcome.dataBytes,
+      damaged,
+      carried: undefined,
+      trailingBytes: reader.trailingBytes,
+      inlineSource: reader.index.header.inline,
+      hadData: job.hasData,
+    };
+  } catch (error) {
+    const failure = toRevconvertError(error, { path: job.name });
+    if (!tolerant || failure.kind !== 'input') throw failure;
+    return carryWhole(job, failure);
+  }
+}
+
+async function rewrite(
+  reader: RevlogReader,
+  job: RevlogJob,
+  settings: ConversionSettings,
+  stages: StageFactory,
+  onDamage: ((error: RevconvertError) => void) | undefined,
+): Promise<RevlogOutcome> {
+  const writer = new RevlogWriter({
+    ...targetHeader(reader.index.header, job.kind, settings),
+    indexFile: asPath(job.targetIndex),
+    dataFile: asPath(job.targetData),
+    path: job.name,
+    mode: settings.fileMode,
+  });
+  try {
+    await drive(reader.batches(), stages(job.kind, onDamage), (batch) => writer.write(batch));
+    return writer.finish();
+  } catch (error) {
+    writer.abort();
+    throw error;
+  } finally {
+    reader.close();
+  }
+}
+
+/** The files as they are: a reader goes by the first byte of each chunk, whatever the repository says. */
+export function carryWhole(job: RevlogJob, reason: RevconvertError): RevlogResult {
+  let bytes = 0;
+  const copy = (from: FilePath, to: FilePath): boolean => {
+    try {
+      rmSync(asPath(to), { force: true });
+      copyFileSync(asPath(from), asPath(to));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw toRevconvertError(error, { path: job.name });
+    }
+    bytes += sizeOf(to);
+    return true;
+  };
+  copy(job.sourceIndex, job.targetIndex);
+  const split = copy(job.sourceData, job.targetData);
+  return {
+    id: job.id,
+    name: job.name,
+    kind: job.kind,
+    revisions: 0,
+    split,
+    bytesAfter: bytes,
+    damaged: [],
+    carried: reason.toJSON(),
+    trailingBytes: 0,
+    inlineSource: false,
+    hadData: job.hasData,
+  };
+}
+
+function sizeOf(path: FilePath): number {
+  const source = openByteSource(asPath(path), '');
+  source.close();
+  return source.size;
+}
+
+/** A range of a large revlog. Ranges are independent, since no delta changes. Plain data; the table is shared memory. */
+export interface RangeJob {
+  readonly name: string;
+  readonly kind: RevlogKind;
+  /** The whole index, 64 bytes a revision. */
+  readonly table: Uint8Array;
+  readonly header: RevlogHeader;
+  /** What `position` of the index points into. */
+  readonly chunkFile: FilePath;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface RangeResult {
+  /** Index entries; offsets are counted from the first chunk of the range. */
+  readonly entries: Uint8Array;
+  /** The chunks, one after the other. */
+  readonly chunks: Uint8Array;
+  readonly damaged: readonly ErrorData[];
+}
+
+/** Converts a range of revisions in memory. @throws as {@link convertRevlog} */
+export async function convertRange(job: RangeJob, settings: ConversionSettings, stages: StageFactory): Promise<RangeResult> {
+  const damaged: ErrorData[] = [];
+  const onDamage = settings.keepGoing ? (error: RevconvertError) => damaged.push(error.toJSON()) : undefined;
+  const index = new RevlogIndex(job.header, job.table);
+  const { generaldelta } = targetHeader(job.header, job.kind, settings);
+  const encoder = createEntryEncoder({ generaldelta, chainStart: job.from === 0 ? -1 : index.chainStart(job.from - 1) });
+  const entries: Buffer[] = [];
+  const chunks: Uint8Array[] = [];
+  const data = openByteSource(asPath(job.chunkFile), job.name);
+  try {
+    const batches = readBatches({ index, data, path: job.name, kind: job.kind }, job.from, job.to);
+    await drive(batches, stages(job.kind, onDamage), (batch) => {
+      entries.push(encoder.encode(batch.revisions));
+      for (const revision of batch.revisions) chunks.push(revision.chunk);
+    });
+  } finally {
+    data.close();
+  }
+  return { entries: concatenate(entries), chunks: concatenate(chunks), damaged };
+}
+
+/** Into memory of its own, which can be handed to another thread. */
+function concatenate(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

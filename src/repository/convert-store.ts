@@ -1,0 +1,205 @@
+import type { ErrorData } from '../errors.js';
+import { RevconvertError, toRevconvertError } from '../errors.js';
+import { encodeStorePath } from '../formats/store-path.js';
+import { ENTRY_SIZE } from '../formats/revlog-index.js';
+import { RevlogWriter } from '../sinks/revlog-writer.js';
+import type { RevlogReader } from '../streams/read-revlog.js';
+import { openRevlog } from '../streams/read-revlog.js';
+import { below, displayName } from './byte-path.js';
+import type { RangeJob, RangeResult, RevlogJob, RevlogResult } from './convert-revlog.js';
+import { asPath, targetHeader } from './convert-revlog.js';
+import type { RevlogSource } from './discover.js';
+import { dataNameOf } from './discover.js';
+import type { ConversionPlan } from './plan.js';
+import { bytesOf } from './plan.js';
+import type { TaskPool } from './pool.js';
+import type { Range } from './schedule.js';
+import { cutRanges, group, LARGE_REVLOG_BYTES, runBounded } from './schedule.js';
+import type { ConversionSettings } from './settings.js';
+import { unwrap } from './tasks.js';
+
+export interface StoreConversion {
+  readonly plan: ConversionPlan;
+  readonly settings: ConversionSettings;
+  readonly revlogs: readonly RevlogSource[];
+  /** Folder of the source's store. */
+  readonly from: string;
+  /** Folder of the new store. */
+  readonly to: string;
+  readonly pool: TaskPool;
+  readonly signal: AbortSignal | undefined;
+  /** Called with the source bytes of each piece that is done, and whether it ends a number of revlogs. */
+  readonly onDone: (bytes: number, revlogs: number) => void;
+}
+
+/** Where a revlog lies in the destination, below its store. */
+export function targetPathOf(revlog: RevlogSource, plan: ConversionPlan): { index: string; data: string } {
+  if (!plan.newLayout) return { index: revlog.indexPath, data: revlog.dataPath };
+  return { index: encodeStorePath(revlog.name, plan.targetEncoding), data: encodeStorePath(dataNameOf(revlog.name), plan.targetEncoding) };
+}
+
+/**
+ * Converts all revlogs, the largest first. The folders they go to exist.
+ * @returns a result for each, in no order
+ * @throws RevconvertError of the first revlog that failed; CANCELLED
+ */
+export async function convertStore(conversion: StoreConversion): Promise<RevlogResult[]> {
+  const bySize = conversion.revlogs
+    .map((revlog, id) => ({ revlog, id }))
+    .sort((a, b) => bytesOf(b.revlog) - bytesOf(a.revlog) || (a.revlog.name < b.revlog.name ? -1 : 1));
+  const results: RevlogResult[] = [];
+  const open = new Set<LargeRevlog>();
+  try {
+    await runBounded(pieces(conversion, bySize, results, open), conversion.pool.width, conversion.signal);
+    return results;
+  } finally {
+    for (const large of open) large.close();
+  }
+}
+
+/** A revlog, and its place in the list of all, by which its result is known. */
+interface Numbered {
+  readonly revlog: RevlogSource;
+  readonly id: number;
+}
+
+const sizeOf = ({ revlog }: Numbered): number => bytesOf(revlog);
+
+type Piece = () => Promise<void>;
+
+function* pieces(conversion: StoreConversion, bySize: readonly Numbered[], results: RevlogResult[], open: Set<LargeRevlog>): Generator<Piece, void, void> {
+  const { pool, onDone } = conversion;
+  const small: Numbered[] = [];
+  for (const numbered of bySize) {
+    const large = sizeOf(numbered) > LARGE_REVLOG_BYTES ? openLarge(conversion, numbered) : undefined;
+    if (large === undefined) {
+      small.push(numbered);
+      continue;
+    }
+    open.add(large);
+    for (const [i, range] of large.ranges.entries()) {
+      yield async () => {
+        const result = unwrap(await pool.run({ type: 'range', job: large.rangeJob(range) }));
+        if (result.type !== 'range') return;
+        const finished = large.take(i, result.result);
+        onDone(range.bytes, finished === undefined ? 0 : 1);
+        if (finished === undefined) return;
+        results.push(finished);
+        open.delete(large);
+      };
+    }
+  }
+  for (const members of group(small, sizeOf)) {
+    yield async () => {
+      const result = unwrap(await pool.run({ type: 'revlogs', jobs: members.map((member) => jobOf(conversion, member)) }));
+      if (result.type !== 'revlogs') return;
+      results.push(...result.results);
+      onDone(members.reduce((sum, member) => sum + sizeOf(member), 0), members.length);
+    };
+  }
+}
+
+function jobOf({ plan, from, to }: StoreConversion, { revlog, id }: Numbered): RevlogJob {
+  const target = targetPathOf(revlog, plan);
+  return {
+    id,
+    name: displayName(revlog.name),
+    kind: revlog.kind,
+    sourceIndex: below(from, revlog.indexPath),
+    sourceData: below(from, revlog.dataPath),
+    targetIndex: below(to, target.index),
+    targetData: below(to, target.data),
+    hasData: revlog.dataBytes > 0,
+    stray: !revlog.listed,
+  };
+}
+
+/** A revlog that is cut into ranges: their results are written in order, whichever comes first. */
+interface LargeRevlog {
+  readonly ranges: readonly Range[];
+  rangeJob(range: Range): RangeJob;
+  /** @returns the revlog's result once its last range has been written */
+  take(position: number, result: RangeResult): RevlogResult | undefined;
+  close(): void;
+}
+
+/**
+ * Prepares a large revlog. Those whose index is bad, and those of version 0 (whose text lengths have to be counted
+ * from the start), are left to one thread: undefined.
+ */
+function openLarge(conversion: StoreConversion, numbered: Numbered): LargeRevlog | undefined {
+  const job = jobOf(conversion, numbered);
+  const damaged: ErrorData[] = [];
+  const onDamage = conversion.settings.keepGoing ? (error: RevconvertError) => damaged.push(error.toJSON()) : undefined;
+  let reader: RevlogReader;
+  try {
+    reader = openRevlog({
+      indexFile: asPath(job.sourceIndex),
+      dataFile: asPath(job.sourceData),
+      path: job.name,
+      kind: job.kind,
+      onDamage,
+    });
+  } catch (error) {
+    if (toRevconvertError(error).kind === 'bug') throw error;
+    return undefined;
+  }
+  reader.close();
+  if (reader.index.header.version === 0) return undefined;
+  return createLarge(conversion.settings, job, reader, damaged);
+}
+
+function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trailingBytes }: RevlogReader, damaged: ErrorData[]): LargeRevlog {
+  const writer = new RevlogWriter({
+    ...targetHeader(index.header, job.kind, settings),
+    indexFile: asPath(job.targetIndex),
+    dataFile: asPath(job.targetData),
+    path: job.name,
+    mode: settings.fileMode,
+  });
+  const ranges = cutRanges(index, ENTRY_SIZE);
+  const table = shareTable(index.table);
+  const early = new Map<number, RangeResult>();
+  let next = 0;
+  let open = true;
+  const chunkFile = index.header.inline ? job.sourceIndex : job.sourceData;
+  return {
+    ranges,
+    rangeJob: (range) => ({ name: job.name, kind: job.kind, table, header: index.header, chunkFile, from: range.from, to: range.to }),
+    take(position, result) {
+      early.set(position, result);
+      for (let ready = early.get(next); ready !== undefined; ready = early.get(next)) {
+        early.delete(next++);
+        writer.writeEncoded(Buffer.from(ready.entries.buffer), ready.chunks);
+        damaged.push(...ready.damaged);
+      }
+      if (next < ranges.length) return undefined;
+      const outcome = writer.finish();
+      open = false;
+      return {
+        id: job.id,
+        name: job.name,
+        kind: job.kind,
+        revisions: outcome.revisions,
+        split: !outcome.inline,
+        bytesAfter: outcome.indexBytes + outcome.dataBytes,
+        damaged,
+        carried: undefined,
+        trailingBytes,
+        inlineSource: index.header.inline,
+        hadData: job.hasData,
+      };
+    },
+    close() {
+      if (open) writer.abort();
+      open = false;
+    },
+  };
+}
+
+/** Into memory that all threads see: it is sent with every range, and must not be copied each time. */
+function shareTable(table: Uint8Array): Uint8Array {
+  const shared = new Uint8Array(new SharedArrayBuffer(table.length));
+  shared.set(table);
+  return shared;
+}

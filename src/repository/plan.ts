@@ -1,0 +1,91 @@
+import type { EngineName } from '../engines/engine.js';
+import { checkLevel, findEngine } from '../engines/registry.js';
+import { RevconvertError } from '../errors.js';
+import type { RevlogKind } from '../formats/record.js';
+import type { StoreEncoding } from '../formats/store-path.js';
+import type { Discovery, RevlogSource } from './discover.js';
+import { discoverRevlogs } from './discover.js';
+import type { Repository } from './open.js';
+import type { FilledOptions } from './options.js';
+import type { RequirementPlan } from './requirement-plan.js';
+import { engineOfSource, hasOldLayout, planRequirements } from './requirement-plan.js';
+import type { FileDecision } from './scan-files.js';
+import { scanFiles } from './scan-files.js';
+
+/** All that is known of a source before anything is converted. */
+export interface RepositoryFacts {
+  readonly repository: Repository;
+  readonly discovery: Discovery;
+  readonly files: readonly FileDecision[];
+}
+
+/** Looks at every file of a repository, without reading revlogs. @throws RevconvertError as discoverRevlogs */
+export const gatherFacts = (repository: Repository): RepositoryFacts => ({
+  repository,
+  discovery: discoverRevlogs(repository),
+  files: scanFiles(repository),
+});
+
+export interface KindTotals {
+  readonly revlogs: number;
+  readonly bytes: number;
+}
+
+/** What a conversion will do. */
+export interface ConversionPlan {
+  readonly source: string;
+  readonly from: EngineName;
+  readonly to: EngineName;
+  readonly levels: Readonly<Record<RevlogKind, number | undefined>>;
+  readonly requirements: RequirementPlan;
+  /** Manifests and filelogs are written with generaldelta where they do not have it yet. */
+  readonly addsGeneraldelta: boolean;
+  /** Old layouts (version 0, no store) are written in today's. */
+  readonly newLayout: boolean;
+  readonly targetEncoding: StoreEncoding;
+  readonly writesFncache: boolean;
+  readonly kinds: Readonly<Record<RevlogKind, KindTotals>>;
+}
+
+/** Engine and levels, from the options and what the source has. @throws RevconvertError LEVEL */
+export function chooseEngine(requirements: ReadonlySet<string>, options: FilledOptions): Pick<ConversionPlan, 'from' | 'to' | 'levels'> {
+  const from = engineOfSource(requirements);
+  const engine = options.to === undefined ? from : findEngine(options.to);
+  const level = (kind: RevlogKind): number | undefined => checkLevel(engine, options.levels[kind] ?? options.level);
+  if (options.checksum && engine.name !== 'zstd') {
+    throw new RevconvertError('USAGE', `--checksum: only zstd has frame checksums to choose, not ${engine.name}`);
+  }
+  return {
+    from: from.name,
+    to: engine.name,
+    levels: { changelog: level('changelog'), manifest: level('manifest'), filelog: level('filelog') },
+  };
+}
+
+/**
+ * Plans a conversion. Pure.
+ * @throws RevconvertError LEVEL, USAGE
+ */
+export function planConversion(facts: RepositoryFacts, options: FilledOptions): ConversionPlan {
+  const { requirements: source } = facts.repository;
+  const chosen = chooseEngine(source, options);
+  const requirements = planRequirements(source, { engine: findEngine(chosen.to), generaldelta: options.generaldelta });
+  const newLayout = hasOldLayout(source);
+  return {
+    source: facts.repository.root,
+    ...chosen,
+    requirements,
+    addsGeneraldelta: requirements.added.includes('generaldelta'),
+    newLayout,
+    targetEncoding: newLayout ? 'dotencode' : facts.repository.encoding,
+    writesFncache: requirements.all.has('fncache'),
+    kinds: { changelog: totals(facts, 'changelog'), manifest: totals(facts, 'manifest'), filelog: totals(facts, 'filelog') },
+  };
+}
+
+export const bytesOf = (revlog: RevlogSource): number => revlog.indexBytes + revlog.dataBytes;
+
+function totals({ discovery }: RepositoryFacts, kind: RevlogKind): KindTotals {
+  const revlogs = discovery.revlogs.filter((revlog) => revlog.kind === kind);
+  return { revlogs: revlogs.length, bytes: revlogs.reduce((sum, revlog) => sum + bytesOf(revlog), 0) };
+}

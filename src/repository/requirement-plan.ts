@@ -1,0 +1,81 @@
+import type { Engine } from '../engines/engine.js';
+import { ENGINE_NAMES, ENGINES } from '../engines/registry.js';
+import { RevconvertError } from '../errors.js';
+import { findRequirement } from '../formats/requires.js';
+
+export interface RequirementOptions {
+  /** The engine of the destination. */
+  readonly engine: Engine;
+  /** False: a source without generaldelta stays without it. */
+  readonly generaldelta: boolean;
+}
+
+/** What the two files of requirements will say. */
+export interface RequirementPlan {
+  readonly all: ReadonlySet<string>;
+  /** Lines of `.hg/requires`. */
+  readonly workingCopy: readonly string[];
+  /** Lines of `.hg/store/requires`; undefined where there is no such file. */
+  readonly store: readonly string[] | undefined;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly kept: readonly string[];
+}
+
+/** What `hg init` of today's Mercurial (6.3 and 7.2) gives a new repository, without its compression. */
+const TODAYS_LAYOUT = ['dotencode', 'fncache', 'revlogv1', 'share-safe', 'store'] as const;
+
+function requirementsOf({ requirement, legacyRequirements }: Engine): readonly string[] {
+  return requirement === undefined ? legacyRequirements : [requirement, ...legacyRequirements];
+}
+
+const ENGINE_REQUIREMENTS: ReadonlySet<string> = new Set(
+  ENGINE_NAMES.flatMap((name) => requirementsOf(ENGINES[name])),
+);
+
+/** Whether a source is older than the layouts that are kept: version 0 revlogs, or no store. It gets today's. */
+export const hasOldLayout = (source: ReadonlySet<string>): boolean => !source.has('revlogv1') || !source.has('store');
+
+/** Whether deltas of the source may be against any earlier revision. */
+export const hasGeneraldelta = (source: ReadonlySet<string>): boolean =>
+  ['generaldelta', 'sparserevlog', 'delta-info-revlog'].some((name) => source.has(name));
+
+/**
+ * The requirements of the destination: the source's, with the engine's own in place of any other's, generaldelta unless
+ * it is declined, and today's layout for old sources.
+ * @throws RevconvertError USAGE where generaldelta is declined and the source has it: that would take new deltas
+ */
+export function planRequirements(source: ReadonlySet<string>, options: RequirementOptions): RequirementPlan {
+  const all = new Set([...source].filter((name) => !ENGINE_REQUIREMENTS.has(name)));
+  if (options.engine.requirement !== undefined) all.add(options.engine.requirement);
+  if (!options.generaldelta && hasGeneraldelta(source)) {
+    throw new RevconvertError('USAGE', '--no-generaldelta: the source has generaldelta, and without it every delta would have to be made anew');
+  }
+  if (options.generaldelta) all.add('generaldelta');
+  if (hasOldLayout(source)) {
+    for (const name of TODAYS_LAYOUT) all.add(name);
+    if (options.generaldelta) all.add('sparserevlog');
+  }
+  return { all, ...divide(all), ...compare(source, all) };
+}
+
+function divide(all: ReadonlySet<string>): Pick<RequirementPlan, 'workingCopy' | 'store'> {
+  const sorted = [...all].sort();
+  if (!all.has('share-safe')) return { workingCopy: sorted, store: undefined };
+  const isWorkingCopy = (name: string): boolean => findRequirement(name)?.place === 'working-copy';
+  return { workingCopy: sorted.filter(isWorkingCopy), store: sorted.filter((name) => !isWorkingCopy(name)) };
+}
+
+function compare(source: ReadonlySet<string>, all: ReadonlySet<string>): Pick<RequirementPlan, 'added' | 'removed' | 'kept'> {
+  return {
+    added: [...all].filter((name) => !source.has(name)).sort(),
+    removed: [...source].filter((name) => !all.has(name)).sort(),
+    kept: [...all].filter((name) => source.has(name)).sort(),
+  };
+}
+
+/** The engine that a source's requirements name; zlib where they name none. */
+export function engineOfSource(source: ReadonlySet<string>): Engine {
+  const named = ENGINE_NAMES.find((name) => requirementsOf(ENGINES[name]).some((requirement) => source.has(requirement)));
+  return ENGINES[named ?? 'zlib'];
+}

@@ -1,0 +1,45 @@
+import type { BytePath } from '../formats/store-path.js';
+import type { FileAction } from './file-rules.js';
+import { findRule } from './file-rules.js';
+import type { Repository } from './open.js';
+import type { EntryKind } from './walk.js';
+import { walk } from './walk.js';
+
+/** What becomes of one file or folder of the source. */
+export interface FileDecision {
+  /** Below `.hg` of the source; folders without a slash. */
+  readonly name: BytePath;
+  /** Below `.hg` of the destination. */
+  readonly targetName: BytePath;
+  readonly kind: EntryKind;
+  readonly action: FileAction;
+  readonly why: string;
+}
+
+const NO_RULE = 'no rule for it';
+
+/**
+ * Decides about everything below `.hg`, by the table of rules. A folder that is carried, dropped or rewritten stands
+ * for all that is in it.
+ */
+export function scanFiles(repository: Repository): FileDecision[] {
+  const decisions: FileDecision[] = [];
+  const entered = new Set<BytePath>();
+  for (const entry of walk(repository.hgFolder, '', (name) => entered.has(name))) {
+    const decision = decide(repository, entry.name, entry.kind);
+    if (decision.action === 'enter') entered.add(entry.name);
+    else decisions.push(decision);
+  }
+  return decisions;
+}
+
+function decide(repository: Repository, name: BytePath, kind: EntryKind): FileDecision {
+  const inStore = repository.hasStore && name.startsWith('store/');
+  const local = inStore ? name.slice('store/'.length) : name;
+  const ruleName = kind === 'folder' ? `${local}/` : local;
+  const storeRule = inStore || !repository.hasStore ? findRule('store', ruleName) : undefined;
+  const rule = storeRule ?? (inStore ? undefined : findRule('hg', ruleName));
+  const targetName = inStore || storeRule === undefined ? name : `store/${name}`;
+  if (kind === 'special') return { name, targetName, kind, action: 'drop', why: 'neither file, folder nor link' };
+  return { name, targetName, kind, action: rule?.action ?? 'unknown', why: rule?.why ?? NO_RULE };
+}

@@ -1,0 +1,89 @@
+import type { EngineName } from '../engines/engine.js';
+import type { RevlogKind } from '../formats/record.js';
+import { REVLOG_KINDS } from '../formats/record.js';
+import type { CarryOutcome } from './carry.js';
+import type { RevlogResult } from './convert-revlog.js';
+import type { Findings } from './findings.js';
+import type { HeldLocks } from './locks.js';
+import type { FilledOptions } from './options.js';
+import type { ConversionPlan, RepositoryFacts } from './plan.js';
+import { bytesOf } from './plan.js';
+
+export interface KindSummary {
+  readonly revlogs: number;
+  readonly revisions: number;
+  /** Bytes of index and data files. */
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+}
+
+/** What a conversion did. */
+export interface ConversionSummary extends Findings {
+  readonly source: string;
+  readonly destination: string;
+  readonly from: EngineName;
+  readonly to: EngineName;
+  readonly levels: Readonly<Record<RevlogKind, number | undefined>>;
+  readonly requirements: { readonly added: readonly string[]; readonly removed: readonly string[]; readonly kept: readonly string[] };
+  readonly kinds: Readonly<Record<RevlogKind, KindSummary>>;
+  readonly revisions: number;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  readonly carriedFiles: number;
+  readonly carriedBytes: number;
+  /** What was verified of each written chunk. */
+  readonly checked: 'none' | 'chunks';
+  readonly jobs: number;
+  /** Why the source was read without its locks; undefined: it was locked. */
+  readonly unlocked: string | undefined;
+  readonly milliseconds: number;
+}
+
+export interface SummaryInput {
+  readonly plan: ConversionPlan;
+  readonly destination: string;
+  readonly options: FilledOptions;
+  readonly locks: HeldLocks;
+  readonly facts: RepositoryFacts;
+  readonly results: readonly RevlogResult[];
+  readonly carried: CarryOutcome;
+  readonly findings: Findings;
+  readonly milliseconds: number;
+}
+
+const sum = <T>(items: readonly T[], value: (item: T) => number): number => items.reduce((total, item) => total + value(item), 0);
+
+export function summarise(input: SummaryInput): ConversionSummary {
+  const { plan, options, facts, results, carried } = input;
+  const { added, removed, kept } = plan.requirements;
+  const kind = (name: RevlogKind): KindSummary => {
+    const own = results.filter((result) => result.kind === name);
+    return {
+      revlogs: own.length,
+      revisions: sum(own, (result) => result.revisions),
+      bytesBefore: sum(facts.discovery.revlogs.filter((revlog) => revlog.kind === name), bytesOf),
+      bytesAfter: sum(own, (result) => result.bytesAfter),
+    };
+  };
+  const kinds = { changelog: kind('changelog'), manifest: kind('manifest'), filelog: kind('filelog') };
+  const all = REVLOG_KINDS.map((name) => kinds[name]);
+  return {
+    source: plan.source,
+    destination: input.destination,
+    from: plan.from,
+    to: plan.to,
+    levels: plan.levels,
+    requirements: { added, removed, kept },
+    kinds,
+    revisions: sum(all, ({ revisions }) => revisions),
+    bytesBefore: sum(all, ({ bytesBefore }) => bytesBefore),
+    bytesAfter: sum(all, ({ bytesAfter }) => bytesAfter),
+    carriedFiles: carried.files,
+    carriedBytes: carried.bytes,
+    checked: options.check,
+    jobs: options.jobs,
+    unlocked: input.locks.unlocked,
+    milliseconds: Math.round(input.milliseconds),
+    ...input.findings,
+  };
+}

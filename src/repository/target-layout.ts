@@ -1,0 +1,112 @@
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+
+import { toRevconvertError } from '../errors.js';
+import { serialiseFncache } from '../formats/fncache.js';
+import { serialiseRequires } from '../formats/requires.js';
+import type { BytePath } from '../formats/store-path.js';
+import { encodeDirectories } from '../formats/store-path.js';
+import { below, folderOf } from './byte-path.js';
+import type { RevlogResult } from './convert-revlog.js';
+import { targetPathOf } from './convert-store.js';
+import type { Discovery, RevlogSource } from './discover.js';
+import { dataNameOf } from './discover.js';
+import type { ConversionPlan, RepositoryFacts } from './plan.js';
+
+/** Stops clients from before Mercurial 0.9.2, which would take `.hg/00changelog.i` for the changelog. */
+const DUMMY_CHANGELOG = Buffer.from('\0\0\xff\xff dummy changelog to prevent using the old repo layout', 'latin1');
+
+/** Writes a small file of the new repository. @throws RevconvertError NO_SPACE, PERMISSION, SYSTEM */
+function writeNew(path: string, bytes: Uint8Array, mode: number | undefined): void {
+  try {
+    writeFileSync(path, bytes, { flag: 'wx' });
+    if (mode !== undefined) chmodSync(path, mode);
+  } catch (error) {
+    throw toRevconvertError(error, { path });
+  }
+}
+
+/** Modes of new files and folders, as the store of the source has them; undefined: what the umask gives. */
+export interface TargetModes {
+  readonly file: number | undefined;
+  readonly folder: number | undefined;
+}
+
+const MODE_BITS = 0o7777;
+const NOT_EXECUTABLE = 0o666;
+
+/**
+ * Mercurial gives new files of a store the mode of its folder, so that a group can share it.
+ * @param storeFolder of the source
+ * @param fresh a folder made just now: what the umask gives
+ */
+export function modesFor(storeFolder: string, fresh: string): TargetModes {
+  const wanted = statSync(storeFolder).mode & MODE_BITS;
+  if (wanted === (statSync(fresh).mode & MODE_BITS)) return { file: undefined, folder: undefined };
+  return { file: wanted & NOT_EXECUTABLE, folder: wanted };
+}
+
+/** Makes the folders that revlogs and carried files go to. `hg` is the `.hg` to be. */
+export function makeFolders(hg: string, facts: RepositoryFacts, plan: ConversionPlan, modes: TargetModes): void {
+  const store = facts.repository.hasStore || plan.newLayout ? `${hg}/store` : hg;
+  const names = new Set<BytePath>();
+  for (const revlog of facts.discovery.revlogs) {
+    const { index, data } = targetPathOf(revlog, plan);
+    for (const path of [index, data]) addWithParents(names, folderOf(path));
+  }
+  for (const path of facts.discovery.strays) addWithParents(names, folderOf(path));
+  try {
+    makeFolder(hg, modes);
+    makeFolder(store, modes);
+    for (const name of [...names].sort()) makeFolder(below(store, name), modes);
+    for (const { action, targetName } of facts.files) {
+      if (action === 'carry' || action === 'unknown') mkdirSync(below(hg, folderOf(targetName)), { recursive: true });
+    }
+  } catch (error) {
+    throw toRevconvertError(error, { path: hg });
+  }
+}
+
+function addWithParents(names: Set<BytePath>, name: BytePath): void {
+  for (let folder = name; folder !== '' && !names.has(folder); folder = folderOf(folder)) names.add(folder);
+}
+
+function makeFolder(path: string | Buffer, modes: TargetModes): void {
+  mkdirSync(path, { recursive: true });
+  if (modes.folder !== undefined) chmodSync(path, modes.folder);
+}
+
+/** Writes what tells a reader of the new store: the fncache, the dummy changelog, and last the requirements. */
+export function writeStoreLists(
+  hg: string,
+  plan: ConversionPlan,
+  discovery: Discovery,
+  results: readonly RevlogResult[],
+  modes: TargetModes,
+): void {
+  const fncache = fncacheLines(discovery, results);
+  if (plan.writesFncache && fncache.length > 0) writeNew(`${hg}/store/fncache`, serialiseFncache(fncache), modes.file);
+  if (plan.requirements.all.has('store')) writeNew(`${hg}/00changelog.i`, DUMMY_CHANGELOG, modes.file);
+  const { store, workingCopy } = plan.requirements;
+  if (store !== undefined) writeNew(`${hg}/store/requires`, serialiseRequires(store), modes.file);
+  writeNew(`${hg}/requires`, serialiseRequires(workingCopy), modes.file);
+}
+
+/**
+ * The lines of the new fncache: `.i` of every listed revlog, `.d` of those that are split now, and the lines of the
+ * old one that name something else, as they are.
+ */
+export function fncacheLines(discovery: Discovery, results: readonly RevlogResult[]): BytePath[] {
+  const split = new Set(results.filter((result) => result.split).map((result) => result.id));
+  const lines = new Set<BytePath>(discovery.listedNames);
+  for (const [id, revlog] of discovery.revlogs.entries()) {
+    if (!isListable(revlog)) continue;
+    const dataLine = encodeDirectories(dataNameOf(revlog.name));
+    lines.add(encodeDirectories(revlog.name));
+    if (split.has(id)) lines.add(dataLine);
+    else lines.delete(dataLine);
+  }
+  return [...lines];
+}
+
+/** Changelog and root manifest are in no list. */
+const isListable = ({ name, listed }: RevlogSource): boolean => listed && (name.startsWith('data/') || name.startsWith('meta/'));

@@ -1,0 +1,162 @@
+import { closeSync, fchmodSync, openSync, rmSync, writeSync } from 'node:fs';
+
+import { toRevconvertError } from '../errors.js';
+import type { EntryEncoder } from '../formats/encode-entries.js';
+import { createEntryEncoder } from '../formats/encode-entries.js';
+import type { RevisionBatch } from '../formats/record.js';
+import type { RevlogHeader } from '../formats/revlog-header.js';
+import { encodeRevlogHeader } from '../formats/revlog-header.js';
+import { ENTRY_SIZE, INLINE_LIMIT, shiftOffsets } from '../formats/revlog-index.js';
+
+export interface RevlogWriterOptions {
+  /** The `.i` file to make. */
+  readonly indexFile: string | Buffer;
+  /** The `.d` file to make where the chunks take 128 KiB or more. */
+  readonly dataFile: string | Buffer;
+  /** Name for messages. @default the index file */
+  readonly path?: string;
+  readonly generaldelta: boolean;
+  /** Mercurial 7.1+ header bits; carried from the source. @default false */
+  readonly filelogMeta?: boolean;
+  readonly deltaInfo?: boolean;
+  /** Mode of the files. @default what the umask gives */
+  readonly mode?: number | undefined;
+}
+
+export interface RevlogOutcome {
+  readonly revisions: number;
+  readonly inline: boolean;
+  readonly indexBytes: number;
+  readonly dataBytes: number;
+}
+
+/**
+ * Writes a version 1 revlog: inline below Mercurial's limit, split from there on. Holds the index (64 bytes a
+ * revision) and less than 128 KiB of chunks in memory. Synchronous, as {@link ByteSource} is, and for the same reason.
+ *
+ * The files must not exist: nothing is ever written into an existing file, since clones share them by hard link.
+ */
+export class RevlogWriter {
+  private readonly encoder: EntryEncoder;
+  private readonly tables: Buffer[] = [];
+  private pending: Uint8Array[] = [];
+  private revisions = 0;
+  private end = 0;
+  private data: number | undefined;
+  /** What this writer has made, to be removed by `abort`. */
+  private readonly made: (string | Buffer)[] = [];
+
+  constructor(private readonly options: RevlogWriterOptions) {
+    this.encoder = createEntryEncoder(options);
+  }
+
+  /** Appends the revisions of a batch, `chunk` filled. @throws RevconvertError NO_SPACE, PERMISSION, SYSTEM, INTERNAL */
+  write(batch: RevisionBatch): void {
+    this.append(
+      this.encoder.encode(batch.revisions),
+      batch.revisions.map((revision) => revision.chunk),
+    );
+  }
+
+  /**
+   * Appends revisions that were encoded elsewhere (a range of a large revlog, in another thread).
+   * @param table their entries, offsets counted from the first of them; changed in place
+   * @param chunks their chunks, one after the other
+   */
+  writeEncoded(table: Buffer, chunks: Uint8Array): void {
+    shiftOffsets(table, this.end);
+    this.append(table, [chunks]);
+  }
+
+  /** Writes what is still in memory and closes the files. */
+  finish(): RevlogOutcome {
+    const inline = this.data === undefined;
+    this.closeData();
+    const index = this.revisions === 0 ? Buffer.alloc(0) : this.assembleIndex(inline);
+    const descriptor = this.create(this.options.indexFile);
+    try {
+      this.guard(() => writeFully(descriptor, index));
+    } finally {
+      closeSync(descriptor);
+    }
+    return { revisions: this.revisions, inline, indexBytes: index.length, dataBytes: inline ? 0 : this.end };
+  }
+
+  /** Closes and removes what was written. Safe to call at any time. */
+  abort(): void {
+    this.closeData();
+    for (const file of this.made.splice(0)) rmSync(file, { force: true });
+  }
+
+  private append(table: Buffer, chunks: readonly Uint8Array[]): void {
+    this.tables.push(table);
+    this.revisions += table.length / ENTRY_SIZE;
+    for (const chunk of chunks) this.end += chunk.length;
+    if (this.data !== undefined) {
+      this.writeData(chunks);
+      return;
+    }
+    for (const chunk of chunks) this.pending.push(chunk);
+    if (this.end < INLINE_LIMIT) return;
+    this.data = this.create(this.options.dataFile);
+    this.writeData(this.pending);
+    this.pending = [];
+  }
+
+  private writeData(chunks: readonly Uint8Array[]): void {
+    const { data } = this;
+    const [only] = chunks;
+    if (data === undefined || only === undefined) return;
+    this.guard(() => writeFully(data, chunks.length === 1 ? only : Buffer.concat(chunks)));
+  }
+
+  private assembleIndex(inline: boolean): Buffer {
+    const { generaldelta, filelogMeta = false, deltaInfo = false } = this.options;
+    const header: RevlogHeader = { version: 1, inline, generaldelta, filelogMeta, deltaInfo };
+    const table = Buffer.concat(this.tables);
+    table.writeUInt32BE(encodeRevlogHeader(header), 0);
+    return inline ? interleave(table, Buffer.concat(this.pending)) : table;
+  }
+
+  private create(file: string | Buffer): number {
+    const descriptor = this.guard(() => openSync(file, 'wx'));
+    this.made.push(file);
+    const { mode } = this.options;
+    if (mode !== undefined) this.guard(() => fchmodSync(descriptor, mode));
+    return descriptor;
+  }
+
+  private closeData(): void {
+    if (this.data !== undefined) closeSync(this.data);
+    this.data = undefined;
+  }
+
+  private guard<T>(action: () => T): T {
+    try {
+      return action();
+    } catch (error) {
+      throw toRevconvertError(error, { path: this.options.path ?? String(this.options.indexFile) });
+    }
+  }
+}
+
+const CHUNK_LENGTH_AT = 8;
+
+/** Entry, chunk, entry, chunk: the layout of an inline revlog. */
+function interleave(table: Buffer, chunks: Buffer): Buffer {
+  const whole = Buffer.allocUnsafe(table.length + chunks.length);
+  let to = 0;
+  let from = 0;
+  for (let at = 0; at < table.length; at += ENTRY_SIZE) {
+    const length = table.readInt32BE(at + CHUNK_LENGTH_AT);
+    to += table.copy(whole, to, at, at + ENTRY_SIZE);
+    to += chunks.copy(whole, to, from, from + length);
+    from += length;
+  }
+  return whole;
+}
+
+function writeFully(descriptor: number, bytes: Uint8Array): void {
+  let written = 0;
+  while (written < bytes.length) written += writeSync(descriptor, bytes, written, bytes.length - written);
+}

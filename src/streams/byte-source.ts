@@ -1,0 +1,88 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { PathLike } from 'node:fs';
+
+import { RevconvertError, toRevconvertError } from '../errors.js';
+
+/**
+ * Bytes that are read in ranges: a file, or whatever a caller has. Synchronous: it is used in worker threads, where
+ * waiting costs nobody anything, and a promise for each small file would cost more than reading it.
+ */
+export interface ByteSource {
+  /** For messages. */
+  readonly path: string;
+  /** In bytes; may be over 4 GiB. */
+  readonly size: number;
+  /**
+   * Reads exactly `length` bytes.
+   * @throws RevconvertError DATA_TRUNCATED where the source ends before that
+   */
+  read(position: number, length: number): Buffer;
+  close(): void;
+}
+
+/**
+ * Opens a file for reading in ranges.
+ * @param file the file
+ * @param path its name for messages
+ * @throws RevconvertError PERMISSION, SYSTEM; NodeJS ENOENT comes as SYSTEM with the cause
+ */
+export function openByteSource(file: PathLike, path: string): ByteSource {
+  let descriptor: number;
+  try {
+    // A FIFO in the place of a file must not block for ever.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw toRevconvertError(error, { path });
+  }
+  try {
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) throw new RevconvertError('SYSTEM', 'not a regular file');
+    return fileSource(descriptor, path, found.size);
+  } catch (error) {
+    closeSync(descriptor);
+    throw toRevconvertError(error, { path });
+  }
+}
+
+function fileSource(descriptor: number, path: string, size: number): ByteSource {
+  let open = true;
+  return {
+    path,
+    size,
+    read(position, length) {
+      if (position + length > size) {
+        throw new RevconvertError('DATA_TRUNCATED', `${length} bytes wanted, the file ends at ${size}`, { path, offset: position });
+      }
+      const bytes = Buffer.allocUnsafeSlow(length);
+      let filled = 0;
+      while (filled < length) {
+        const got = readSync(descriptor, bytes, filled, length - filled, position + filled);
+        if (got === 0) {
+          throw new RevconvertError('DATA_TRUNCATED', `${length} bytes wanted, ${filled} read`, { path, offset: position });
+        }
+        filled += got;
+      }
+      return bytes;
+    },
+    close() {
+      if (open) closeSync(descriptor);
+      open = false;
+    },
+  };
+}
+
+/** Bytes in memory as a source: for tests, and for revlogs that come from elsewhere. */
+export function memorySource(bytes: Uint8Array, path: string): ByteSource {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return {
+    path,
+    size: buffer.length,
+    read(position, length) {
+      if (position + length > buffer.length) {
+        throw new RevconvertError('DATA_TRUNCATED', `${length} bytes wanted, there are ${buffer.length}`, { path, offset: position });
+      }
+      return buffer.subarray(position, position + length);
+    },
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,201 @@
+import type { PathLike } from 'node:fs';
+import { Readable } from 'node:stream';
+
+import { RevconvertError, toRevconvertError } from '../errors.js';
+import type { Revision, RevisionBatch, RevlogKind } from '../formats/record.js';
+import { MAX_BATCH_BYTES, MAX_BATCH_REVISIONS } from '../formats/record.js';
+import type { RevlogIndex } from '../formats/revlog-index.js';
+import type { ByteSource } from './byte-source.js';
+import { openByteSource } from './byte-source.js';
+import { checkIndexAgainst, readIndex } from './read-index.js';
+
+/** An open revlog: its index in memory, its chunks to be read in batches. */
+export interface RevlogReader {
+  readonly path: string;
+  readonly kind: RevlogKind;
+  readonly index: RevlogIndex;
+  /** Bytes of chunk data that no revision refers to, behind the last chunk. Mercurial ignores them, and so do we. */
+  readonly trailingBytes: number;
+  /** Batches of the revisions `from` (0) up to but not including `to` (all), in order, `chunk` filled. */
+  batches(from?: number, to?: number): Generator<RevisionBatch, void, void>;
+  close(): void;
+}
+
+export interface RevlogFiles {
+  /** The `.i` file. */
+  readonly indexFile: PathLike;
+  /** The `.d` file; not opened where the revlog is inline. */
+  readonly dataFile: PathLike;
+  /** Name for messages. @default the path of the index */
+  readonly path?: string;
+  /** @default 'filelog' */
+  readonly kind?: RevlogKind;
+  /**
+   * Called for each revision whose chunk lies beyond the end of the data; its batch then has the bytes that there are,
+   * marked `damaged`. Without it such a revlog cannot be opened.
+   */
+  readonly onDamage?: ((error: RevconvertError) => void) | undefined;
+}
+
+/**
+ * Opens a revlog of any version and layout that this program reads, and checks its index.
+ * @throws RevconvertError REVLOG_VERSION, REVLOG_FLAGS, INDEX_*, DELTA_BASE, DATA_TRUNCATED, DATA_MISSING, PERMISSION, SYSTEM
+ */
+export function openRevlog(files: RevlogFiles): RevlogReader {
+  const path = files.path ?? String(files.indexFile);
+  const source = openByteSource(files.indexFile, path);
+  try {
+    const index = readIndex(source);
+    return createReader(source, index, {
+      path,
+      kind: files.kind ?? 'filelog',
+      openData: () => openData(index, files, path),
+      onDamage: files.onDamage,
+    });
+  } catch (error) {
+    source.close();
+    throw error;
+  }
+}
+
+function openData(index: RevlogIndex, files: RevlogFiles, path: string): ByteSource {
+  const dataPath = path.endsWith('.i') ? `${path.slice(0, -1)}d` : path;
+  try {
+    return openByteSource(files.dataFile, dataPath);
+  } catch (error) {
+    const failure = toRevconvertError(error);
+    const missing = (failure.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+    if (!missing) throw failure;
+    const bytes = index.chunksEnd();
+    if (bytes === 0) return emptySource(dataPath);
+    throw new RevconvertError('DATA_MISSING', `the data file is missing; the index names ${bytes} bytes in it`, { path: dataPath }, { cause: failure });
+  }
+}
+
+/** A data file that is not there: legal where no revision has any bytes. */
+const emptySource = (path: string): ByteSource => ({
+  path,
+  size: 0,
+  read: () => Buffer.alloc(0),
+  close: () => undefined,
+});
+
+interface ReaderOptions {
+  readonly path: string;
+  readonly kind: RevlogKind;
+  readonly openData: () => ByteSource;
+  readonly onDamage?: ((error: RevconvertError) => void) | undefined;
+}
+
+/** A reader over sources of the caller's; it owns `source` and what `openData` opens from here on. */
+export function createReader(source: ByteSource, index: RevlogIndex, options: ReaderOptions): RevlogReader {
+  const data = index.header.inline || index.length === 0 ? source : options.openData();
+  const close = (): void => {
+    source.close();
+    if (data !== source) data.close();
+  };
+  try {
+    checkIndexAgainst(index, source, options.onDamage === undefined ? data.size : Infinity);
+    reportBeyond(index, data, options);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const last = index.length - 1;
+  const end = last < 0 ? 0 : index.position(last) + index.chunkLength(last);
+  return {
+    path: options.path,
+    kind: options.kind,
+    index,
+    trailingBytes: index.length === 0 ? 0 : Math.max(0, data.size - end),
+    batches: (from = 0, to = index.length) => readBatches({ index, data, path: options.path, kind: options.kind }, from, to),
+    close,
+  };
+}
+
+/** Reports the revisions whose chunks end behind the data, where that is tolerated. */
+function reportBeyond(index: RevlogIndex, data: ByteSource, { path, onDamage }: ReaderOptions): void {
+  if (onDamage === undefined) return;
+  for (let rev = index.length - 1; rev >= 0; rev--) {
+    const offset = index.position(rev);
+    const end = offset + index.chunkLength(rev);
+    if (end <= data.size) return;
+    onDamage(new RevconvertError('DATA_TRUNCATED', `chunk ends at ${end}, the data at ${data.size}`, { path, rev, offset }));
+  }
+}
+
+/** What batches are cut from. */
+export interface BatchOrigin {
+  readonly index: RevlogIndex;
+  /** Where `index.position` points: the data file, or an inline index file. */
+  readonly data: ByteSource;
+  readonly path: string;
+  readonly kind: RevlogKind;
+}
+
+/** Cuts revisions into batches within the limits of a batch; one read for each batch. */
+export function* readBatches(origin: BatchOrigin, from: number, to: number): Generator<RevisionBatch, void, void> {
+  for (let rev = from; rev < to; ) {
+    const end = batchEnd(origin.index, rev, to);
+    yield { path: origin.path, kind: origin.kind, revisions: readSpan(origin, rev, end) };
+    rev = end;
+  }
+}
+
+/** The first revision that no longer fits in a batch that begins at `from`. */
+function batchEnd(index: RevlogIndex, from: number, to: number): number {
+  const start = index.position(from);
+  const last = Math.min(to, from + MAX_BATCH_REVISIONS);
+  let rev = from + 1;
+  while (rev < last && index.position(rev) + index.chunkLength(rev) - start <= MAX_BATCH_BYTES) rev++;
+  return rev;
+}
+
+function readSpan(origin: BatchOrigin, from: number, to: number): Revision[] {
+  const { index, data } = origin;
+  const start = index.position(from);
+  const end = index.position(to - 1) + index.chunkLength(to - 1);
+  const bytes = start >= data.size ? Buffer.alloc(0) : data.read(start, Math.min(end, data.size) - start);
+  const revisions: Revision[] = [];
+  for (let rev = from; rev < to; rev++) {
+    const position = index.position(rev);
+    const deltaBase = index.deltaBase(rev);
+    revisions.push({
+      rev,
+      node: index.node(rev),
+      p1: index.p1(rev),
+      p2: index.p2(rev),
+      linkRev: index.linkRev(rev),
+      flags: index.flags(rev),
+      rawSize: index.rawSize(rev),
+      deltaBase,
+      baseSize: deltaBase < 0 ? 0 : index.rawSize(deltaBase),
+      position,
+      chunk: bytes.subarray(position - start, position - start + index.chunkLength(rev)),
+      delta: undefined,
+      text: undefined,
+      damaged: position + index.chunkLength(rev) > data.size,
+    });
+  }
+  return revisions;
+}
+
+/**
+ * A revlog as a stream of batches, object mode. Its descriptors are closed when it ends or is destroyed.
+ * @param files where it is
+ * @returns Readable of {@link RevisionBatch}; errors as {@link openRevlog}, emitted by the stream
+ * @example
+ * await pipeline(readRevlog({ indexFile: 'f.i', dataFile: 'f.d' }), decompress(), recompress({ engine: 'zstd' }), writeRevlog({ indexFile: 'out.i' }));
+ */
+export function readRevlog(files: RevlogFiles): Readable {
+  return Readable.from(streamBatches(files), { objectMode: true, highWaterMark: 2 });
+}
+
+function* streamBatches(files: RevlogFiles): Generator<RevisionBatch, void, void> {
+  const reader = openRevlog(files);
+  try {
+    yield* reader.batches();
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,119 @@
+import type { Duplex } from 'node:stream';
+import { finished } from 'node:stream';
+
+import chain from 'stream-chain';
+import asStream from 'stream-chain/asStream.js';
+
+import type { MaybePromise } from '../engines/engine.js';
+import type { RevisionBatch } from '../formats/record.js';
+
+/**
+ * A stage: a plain function from a batch to a batch. It owns the batch it is given, may fill its records in place or
+ * return another, and answers at once or with a promise. What it holds back it gives out in `flush`.
+ */
+export interface Stage {
+  (batch: RevisionBatch): MaybePromise<RevisionBatch>;
+  /** Called once after the last batch. */
+  flush?: () => MaybePromise<RevisionBatch | undefined>;
+}
+
+const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> => value instanceof Promise;
+
+/** `next(value)` now, or when the value is there. Keeps synchronous work synchronous. */
+export const andThen = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> =>
+  isPromise(value) ? value.then(next) : next(value);
+
+const run = (stages: readonly Stage[], from: number, batch: RevisionBatch): MaybePromise<RevisionBatch> => {
+  let current: MaybePromise<RevisionBatch> = batch;
+  for (let i = from; i < stages.length; i++) {
+    const stage = stages[i];
+    if (stage !== undefined) current = andThen(current, stage);
+  }
+  return current;
+};
+
+/**
+ * Several stages as one. A batch runs through all of them before the next one begins; what a stage flushes runs
+ * through those behind it. Stages that answer at once make a fused stage that answers at once.
+ */
+export function fuseStages(stages: readonly Stage[]): Stage {
+  const fused: Stage = (batch) => run(stages, 0, batch);
+  if (stages.some((stage) => stage.flush !== undefined)) fused.flush = () => flushAll(stages);
+  return fused;
+}
+
+async function flushAll(stages: readonly Stage[]): Promise<RevisionBatch | undefined> {
+  const held: RevisionBatch[] = [];
+  for (const [i, stage] of stages.entries()) {
+    const flushed = await stage.flush?.();
+    if (flushed === undefined) continue;
+    held.push(await run(stages, i + 1, flushed));
+  }
+  const [first] = held;
+  if (first === undefined) return undefined;
+  return { ...first, revisions: held.flatMap((batch) => batch.revisions) };
+}
+
+/** A stage that has to load something first: the first batch waits for it. */
+export function lazyStage(load: () => Promise<Stage>): Stage {
+  let stage: Stage | undefined;
+  return (batch) => {
+    if (stage !== undefined) return stage(batch);
+    return load().then((loaded) => {
+      stage = loaded;
+      return loaded(batch);
+    });
+  };
+}
+
+/** Batches that wait in a stream between two stages; each holds up to a MiB of stored bytes. */
+const BATCHES_IN_FLIGHT = 2;
+
+/**
+ * Stages as one Transform in object mode, for pipelines of one's own.
+ * @param stages one or more; more are fused, which costs less than a stream for each
+ */
+export function toTransform(...stages: readonly Stage[]): Duplex {
+  const stage = stages.length === 1 && stages[0] !== undefined ? stages[0] : fuseStages(stages);
+  const step = (batch: RevisionBatch | typeof chain.none): unknown =>
+    batch === chain.none ? stage.flush?.() : stage(batch as RevisionBatch);
+  return asStream(stage.flush === undefined ? step : chain.flushable(step), {
+    writableHighWaterMark: BATCHES_IN_FLIGHT,
+    readableHighWaterMark: BATCHES_IN_FLIGHT,
+  }) as Duplex;
+}
+
+/**
+ * Groups streams into one Duplex whose destruction, and any error, reaches all of them; `chain` alone leaves the
+ * siblings of a failed stream open, and their file handles with them. Where you can, give `pipeline` a flat list instead.
+ * @param stages first to last; each Duplex
+ */
+export function joinStages(stages: readonly Duplex[]): Duplex {
+  const joined: Duplex = chain([...stages], {
+    skipEvents: true,
+    destroy(error: Error | null, done: (error: Error | null) => void) {
+      for (const stage of stages) stage.destroy(error ?? undefined);
+      done(error);
+    },
+  });
+  for (const stage of stages) {
+    finished(stage, (error) => {
+      if (error) joined.destroy(error);
+    });
+  }
+  return joined;
+}
+
+/** Runs batches through a stage into a sink, without a stream between them; awaits only where something is asynchronous. */
+export async function drive(
+  batches: Iterable<RevisionBatch>,
+  stage: Stage,
+  sink: (batch: RevisionBatch) => MaybePromise<void>,
+): Promise<void> {
+  for (const batch of batches) {
+    const done = andThen(stage(batch), sink);
+    if (isPromise(done)) await done;
+  }
+  const last = await stage.flush?.();
+  if (last !== undefined) await sink(last);
+}

@@ -1,0 +1,38 @@
+import type { Duplex } from 'node:stream';
+
+import { encodeChunks } from '../engines/chunk-codec.js';
+import type { ChunkCompressor, CompressorOptions, EngineName } from '../engines/engine.js';
+import { findEngine, loadEngine } from '../engines/registry.js';
+import { deltaOf } from '../formats/record.js';
+import type { Stage } from '../streams/stage.js';
+import { andThen, lazyStage, toTransform } from '../streams/stage.js';
+
+/** A stage that makes `chunk` anew from `delta`. Revisions marked `damaged` keep theirs. */
+export function createRecompressStage(compressor: ChunkCompressor): Stage {
+  return (batch) => {
+    const sound = batch.revisions.filter((revision) => !revision.damaged);
+    const chunks = encodeChunks(
+      sound.map((revision) => deltaOf(batch, revision)),
+      compressor,
+    );
+    return andThen(chunks, (encoded) => {
+      for (const [i, revision] of sound.entries()) revision.chunk = encoded[i] ?? revision.chunk;
+      return batch;
+    });
+  };
+}
+
+export interface RecompressOptions extends CompressorOptions {
+  readonly engine: EngineName;
+}
+
+/**
+ * Makes `chunk` anew from `delta` with the engine named: a Transform over batches, in object mode.
+ * @throws RevconvertError (as the stream's error) ENGINE_MISSING, LEVEL; INTERNAL where `delta` is missing
+ */
+export function recompress(options: RecompressOptions): Duplex {
+  const engine = findEngine(options.engine);
+  return toTransform(
+    lazyStage(async () => createRecompressStage((await loadEngine(engine)).createCompressor(options))),
+  );
+}
