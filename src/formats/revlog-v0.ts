@@ -1,5 +1,5 @@
 import { RevconvertError } from '../errors.js';
-import { ENTRY_SIZE, encodeEntry } from './revlog-index.js';
+import { encodeEntry,ENTRY_SIZE } from './revlog-index.js';
 
 /**
  * Revlog version 0, the format before 2006 that Mercurial still reads and writes. Entry, 76 bytes, big-endian

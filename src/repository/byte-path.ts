@@ -1,6 +1,6 @@
 import type { BytePath } from '../formats/store-path.js';
 
-const ASCII = /^[\0-\x7f]*$/;
+const ASCII = /^[^\u0080-\uffff]*$/;
 
 /**
  * A path below a folder, for the file system. Names in a repository are bytes: as long as they are ASCII a string
@@ -16,8 +16,11 @@ export function below(folder: string, name: BytePath): string | Buffer {
 /** The folder part of a name; '' where there is none. */
 export const folderOf = (name: BytePath): BytePath => name.slice(0, Math.max(0, name.lastIndexOf('/')));
 
+/** Control and format characters, which act on a terminal, and line separators. */
+const ACTS_ON_TERMINALS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
 /** A name as it can be shown: UTF-8 where it is that, and nothing in it that acts on a terminal. */
 export function displayName(name: BytePath): string {
   const text = ASCII.test(name) ? name : Buffer.from(name, 'latin1').toString('utf8');
-  return text.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return text.replace(ACTS_ON_TERMINALS, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }

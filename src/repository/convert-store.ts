@@ -1,7 +1,7 @@
 import type { ErrorData } from '../errors.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
-import { encodeStorePath } from '../formats/store-path.js';
 import { ENTRY_SIZE } from '../formats/revlog-index.js';
+import { encodeStorePath } from '../formats/store-path.js';
 import { RevlogWriter } from '../sinks/revlog-writer.js';
 import type { RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog } from '../streams/read-revlog.js';

@@ -6,8 +6,8 @@ import { below } from './byte-path.js';
 import type { CarryItem } from './carry.js';
 import { carryFiles } from './carry.js';
 import { convertStore } from './convert-store.js';
-import { checkDestination, createDestination } from './destination.js';
 import type { Destination } from './destination.js';
+import { checkDestination, createDestination } from './destination.js';
 import { collectFindings } from './findings.js';
 import { flush, flushTree } from './flush.js';
 import type { HeldLocks } from './locks.js';
@@ -17,7 +17,7 @@ import { checkNoTransaction, openRepository } from './open.js';
 import type { ConvertOptions, FilledOptions } from './options.js';
 import { fillOptions } from './options.js';
 import type { ConversionPlan, RepositoryFacts } from './plan.js';
-import { bytesOf, chooseEngine, gatherFacts, planConversion } from './plan.js';
+import { chooseEngine, gatherFacts, planConversion } from './plan.js';
 import type { TaskPool } from './pool.js';
 import { createPool } from './pool.js';
 import { trackProgress } from './progress.js';
@@ -28,12 +28,18 @@ import { makeFolders, modesFor, writeStoreLists } from './target-layout.js';
 
 /**
  * Plans the conversion of a repository; writes nothing.
+ * @param destination checked where it is given
  * @throws RevconvertError as {@link convertRepository}, save for what only reading the revlogs shows
  */
-export async function planRepository(source: string, options: ConvertOptions = {}): Promise<ConversionPlan & { readonly facts: RepositoryFacts }> {
+export async function planRepository(
+  source: string,
+  options: ConvertOptions = {},
+  destination?: string,
+): Promise<ConversionPlan & { readonly facts: RepositoryFacts }> {
   const filled = fillOptions(options);
   return withSource(source, filled, async (repository) => {
     checkNoTransaction(repository);
+    if (destination !== undefined) checkDestination(repository.root, destination);
     await loadEngine(chooseEngine(repository.requirements, filled).to);
     const facts = gatherFacts(repository);
     return { ...planConversion(facts, filled), facts };
@@ -166,5 +172,3 @@ function compareSnapshots(before: ReadonlyMap<string, string>, after: ReadonlyMa
     if (before.get(path) !== after.get(path)) throw new RevconvertError('SOURCE_CHANGED', 'it changed during the conversion', { path });
   }
 }
-
-export const totalBytes = ({ discovery }: RepositoryFacts): number => discovery.revlogs.reduce((sum, revlog) => sum + bytesOf(revlog), 0);

@@ -13,6 +13,8 @@ export type FileAction =
   | 'drop'
   /** Written from what the new store is. */
   | 'regenerate'
+  /** No part of the repository. */
+  | 'ignore'
   /** A folder whose files have rules of their own. */
   | 'enter'
   /** No rule: carried, and named in the summary. */
@@ -47,13 +49,13 @@ export const FILE_RULES: readonly FileRule[] = [
     [/^(?:.*\.)?undo\.backup\..*$/, 'drop', 'backups of a finished transaction'],
     [/^00(?:changelog|manifest)\.i\.s$/, 'drop', 'temporary index of a split'],
     [/^data-s\/$/, 'drop', 'temporary indexes of a split'],
-    [/^(?:lock|.*\.break)$/, 'drop', 'locks'],
+    [/^(?:lock|.*\.break)$/, 'ignore', 'locks'],
   ]),
   ...rules('hg', [
     [/^requires$/, 'regenerate', 'requirements of the working copy'],
     [/^00changelog\.i$/, 'regenerate', 'dummy that stops clients older than the store layout'],
     [/^store\/$/, 'enter', 'the store'],
-    [/^(?:wlock|lock|.*\.break)$/, 'drop', 'locks'],
+    [/^(?:wlock|lock|.*\.break)$/, 'ignore', 'locks'],
     [/^(?:undo|journal)\..*$/, 'drop', 'rollback data: the store half is gone'],
     [/^undo$/, 'drop', 'rollback data: the store half is gone'],
     [/^upgrade(?:backup)?\.[^/]*\/$/, 'drop', 'an old store that an earlier upgrade put aside; it stays in the source'],

@@ -112,7 +112,7 @@ function readLock(path: string): string | undefined {
 /** Removes the lock of a dead process of this host and PID namespace, guarded by a lock on the lock. */
 function breakStale(path: string, text: string, own: LockHolder): boolean {
   const holder = parseLockText(text);
-  if (holder === undefined || holder.host !== own.host || isAlive(holder.pid)) return false;
+  if (holder?.host !== own.host || isAlive(holder.pid)) return false;
   const guard = `${path}.break`;
   try {
     createLock(guard, formatLockText(own));

@@ -20,15 +20,16 @@ export interface WriteRevlogOptions {
  * @returns Writable of RevisionBatch, object mode
  */
 export function writeRevlog(options: WriteRevlogOptions): Writable {
-  const { indexFile, dataFile = indexFile.replace(/(\.i)?$/, '.d'), generaldelta = true } = options;
+  const { indexFile, generaldelta = true } = options;
+  const dataFile = options.dataFile ?? `${indexFile.replace(/\.i$/, '')}.d`;
   const temporary = { indexFile: `${indexFile}.tmp`, dataFile: `${dataFile}.tmp` };
   const writer = new RevlogWriter({ ...temporary, path: indexFile, generaldelta });
   let finished = false;
   return new Writable({
     objectMode: true,
     highWaterMark: 2,
-    write(batch: RevisionBatch, _encoding, done) {
-      attempt(() => writer.write(batch), done);
+    write(batch, _encoding, done) {
+      attempt(() => writer.write(batch as RevisionBatch), done);
     },
     final(done) {
       attempt(() => {

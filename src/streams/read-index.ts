@@ -1,7 +1,7 @@
 import { RevconvertError, toRevconvertError } from '../errors.js';
-import { checkIndex, ENTRY_SIZE, RevlogIndex } from '../formats/revlog-index.js';
-import { parseRevlogHeader } from '../formats/revlog-header.js';
 import type { RevlogHeader } from '../formats/revlog-header.js';
+import { parseRevlogHeader } from '../formats/revlog-header.js';
+import { checkIndex, ENTRY_SIZE, RevlogIndex } from '../formats/revlog-index.js';
 import { V0_ENTRY_SIZE, v0ToTable } from '../formats/revlog-v0.js';
 import type { ByteSource } from './byte-source.js';
 

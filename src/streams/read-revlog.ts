@@ -35,6 +35,8 @@ export interface RevlogFiles {
    * marked `damaged`. Without it such a revlog cannot be opened.
    */
   readonly onDamage?: ((error: RevconvertError) => void) | undefined;
+  /** How its batches are cut. */
+  readonly limits?: BatchLimits;
 }
 
 /**
@@ -51,6 +53,7 @@ export function openRevlog(files: RevlogFiles): RevlogReader {
       kind: files.kind ?? 'filelog',
       openData: () => openData(index, files, path),
       onDamage: files.onDamage,
+      limits: files.limits,
     });
   } catch (error) {
     source.close();
@@ -85,6 +88,7 @@ interface ReaderOptions {
   readonly kind: RevlogKind;
   readonly openData: () => ByteSource;
   readonly onDamage?: ((error: RevconvertError) => void) | undefined;
+  readonly limits?: BatchLimits | undefined;
 }
 
 /** A reader over sources of the caller's; it owns `source` and what `openData` opens from here on. */
@@ -108,7 +112,7 @@ export function createReader(source: ByteSource, index: RevlogIndex, options: Re
     kind: options.kind,
     index,
     trailingBytes: index.length === 0 ? 0 : Math.max(0, data.size - end),
-    batches: (from = 0, to = index.length) => readBatches({ index, data, path: options.path, kind: options.kind }, from, to),
+    batches: (from = 0, to = index.length) => readBatches({ index, data, path: options.path, kind: options.kind }, from, to, options.limits),
     close,
   };
 }
@@ -133,21 +137,30 @@ export interface BatchOrigin {
   readonly kind: RevlogKind;
 }
 
-/** Cuts revisions into batches within the limits of a batch; one read for each batch. */
-export function* readBatches(origin: BatchOrigin, from: number, to: number): Generator<RevisionBatch, void, void> {
+/** Limits of a batch: whichever comes first. A larger chunk travels alone. */
+export interface BatchLimits {
+  /** @default 512 */
+  readonly maxRevisions?: number;
+  /** Stored bytes. @default 1 MiB */
+  readonly maxBytes?: number;
+}
+
+/** Cuts revisions into batches; one read for each batch. */
+export function* readBatches(origin: BatchOrigin, from: number, to: number, limits: BatchLimits = {}): Generator<RevisionBatch, void, void> {
   for (let rev = from; rev < to; ) {
-    const end = batchEnd(origin.index, rev, to);
+    const end = batchEnd(origin.index, rev, to, limits);
     yield { path: origin.path, kind: origin.kind, revisions: readSpan(origin, rev, end) };
     rev = end;
   }
 }
 
 /** The first revision that no longer fits in a batch that begins at `from`. */
-function batchEnd(index: RevlogIndex, from: number, to: number): number {
+function batchEnd(index: RevlogIndex, from: number, to: number, limits: BatchLimits): number {
+  const { maxRevisions = MAX_BATCH_REVISIONS, maxBytes = MAX_BATCH_BYTES } = limits;
   const start = index.position(from);
-  const last = Math.min(to, from + MAX_BATCH_REVISIONS);
+  const last = Math.min(to, from + maxRevisions);
   let rev = from + 1;
-  while (rev < last && index.position(rev) + index.chunkLength(rev) - start <= MAX_BATCH_BYTES) rev++;
+  while (rev < last && index.position(rev) + index.chunkLength(rev) - start <= maxBytes) rev++;
   return rev;
 }
 

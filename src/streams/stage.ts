@@ -76,11 +76,11 @@ const BATCHES_IN_FLIGHT = 2;
 export function toTransform(...stages: readonly Stage[]): Duplex {
   const stage = stages.length === 1 && stages[0] !== undefined ? stages[0] : fuseStages(stages);
   const step = (batch: RevisionBatch | typeof chain.none): unknown =>
-    batch === chain.none ? stage.flush?.() : stage(batch as RevisionBatch);
+    batch === chain.none ? stage.flush?.() : stage(batch);
   return asStream(stage.flush === undefined ? step : chain.flushable(step), {
     writableHighWaterMark: BATCHES_IN_FLIGHT,
     readableHighWaterMark: BATCHES_IN_FLIGHT,
-  }) as Duplex;
+  });
 }
 
 /**

@@ -195,14 +195,20 @@ export function checkCarriedFiles(converted: Converted): void {
   }
 }
 
-/** Everything in a folder with its mode and a digest of its content: equal before and after, nothing was touched. */
-export const fingerprint = (folder: string): string =>
+/** Every file in a folder with its mode and a digest of its content. */
+export const contents = (folder: string): string => describeFiles(folder, () => '');
+
+/** The same with the times of change: equal before and after, nothing was touched. */
+export const fingerprint = (folder: string): string => describeFiles(folder, (mtimeMs) => ` ${mtimeMs}`);
+
+const describeFiles = (folder: string, time: (mtimeMs: number) => string): string =>
   listFiles(folder)
     .map((name) => {
       const path = Buffer.from(join(folder, name), 'latin1');
       const info = lstatSync(path);
       const content = info.isSymbolicLink() ? readlinkSync(path) : readFileSync(path);
-      return `${createHash('sha1').update(content).digest('hex')} ${info.mode.toString(8)} ${info.mtimeMs} ${name}`;
+      const digest = createHash('sha1').update(content).digest('hex');
+      return `${digest} ${info.mode.toString(8)}${time(info.mtimeMs)} ${name}`;
     })
     .join('\n');
 

@@ -24,8 +24,6 @@ export interface Layout {
   readonly config?: readonly string[];
   /** The first Mercurial that can build it. */
   readonly minVersion?: readonly [number, number];
-  /** The last Mercurial that can build it. */
-  readonly maxVersion?: readonly [number, number];
   /** Checks that Mercurial itself cannot pass with such a repository, and why. */
   readonly without?: Readonly<Partial<Record<CheckName, string>>>;
   /** The code of the error, where a conversion must be refused. */

@@ -1,0 +1,34 @@
+import { describeError } from '../errors.js';
+import type { ConvertArguments } from './arguments.js';
+import { EXIT } from './exit-status.js';
+import { say, sayResult } from './output.js';
+import { createProgressDisplay } from './progress-bar.js';
+import { renderPlan, renderSummary } from './render.js';
+
+/**
+ * Converts, or prints the plan.
+ * @returns the exit status
+ * @throws RevconvertError as the library
+ */
+export async function runConvert(args: ConvertArguments, signal: AbortSignal): Promise<number> {
+  const { convertRepository, planRepository } = await import('../repository/convert.js');
+  const { source, destination, json, quiet } = args;
+  const onNotice = (notice: string): void => say(`revconvert: ${notice}`);
+  if (args.dryRun || destination === undefined) {
+    const { facts, ...plan } = await planRepository(source, { ...args.options, signal, onNotice }, destination);
+    if (json) sayResult(JSON.stringify({ plan: { ...plan, requirements: { ...plan.requirements, all: [...plan.requirements.all] } }, files: facts.files }));
+    else sayResult(renderPlan(plan, facts));
+    return EXIT.done;
+  }
+  const display = await createProgressDisplay(!json && !quiet);
+  try {
+    const summary = await convertRepository(source, destination, { ...args.options, signal, onNotice, onProgress: (progress) => display.update(progress) });
+    display.stop();
+    if (json) sayResult(JSON.stringify(summary));
+    else if (!quiet) sayResult(renderSummary(summary));
+    for (const warning of json ? [] : summary.warnings) say(`revconvert: ${warning.code}: ${describeError(warning)}`);
+    return summary.warnings.length > 0 ? EXIT.warnings : EXIT.done;
+  } finally {
+    display.stop();
+  }
+}

@@ -1,0 +1,85 @@
+import type { RevlogKind } from '../formats/record.js';
+import { REVLOG_KINDS } from '../formats/record.js';
+import type { ConversionPlan, RepositoryFacts } from '../repository/plan.js';
+import type { ConversionSummary } from '../repository/summary.js';
+import { bytes, change, count, duration, table } from './format.js';
+
+const KIND_NAMES: Readonly<Record<RevlogKind, string>> = { changelog: 'changelog', manifest: 'manifests', filelog: 'filelogs' };
+
+const list = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
+
+/** `zstd (level 3)`, or the level of each kind where they differ. */
+function engine(name: string, levels: ConversionPlan['levels']): string {
+  const different = new Set(REVLOG_KINDS.map((kind) => levels[kind]));
+  if (different.size > 1) return `${name} (levels: ${REVLOG_KINDS.map((kind) => `${kind} ${levels[kind] ?? '-'}`).join(', ')})`;
+  const [level] = different;
+  return level === undefined ? name : `${name} (level ${level})`;
+}
+
+/** At most this many names are listed one by one. */
+const MANY = 10;
+
+function items(title: string, names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const rest = names.length - MANY;
+  return [title, ...names.slice(0, MANY).map((name) => `  ${name}`), ...(rest > 0 ? [`  and ${count(rest)} more (--json lists them)`] : [])];
+}
+
+/** What was done, for a person. */
+export function renderSummary(summary: ConversionSummary): string {
+  const rows = REVLOG_KINDS.map((kind) => ({ name: KIND_NAMES[kind], ...summary.kinds[kind] }));
+  const total = { name: 'total', revlogs: rows.reduce((sum, row) => sum + row.revlogs, 0), ...summary };
+  const cells = [...rows, total].map((row) => [
+    row.name,
+    count(row.revlogs),
+    count(row.revisions),
+    bytes(row.bytesBefore),
+    bytes(row.bytesAfter),
+    change(row.bytesBefore, row.bytesAfter),
+  ]);
+  const seconds = summary.milliseconds / 1000;
+  const threads = summary.jobs === 1 ? '1 thread' : `${summary.jobs} threads`;
+  return [
+    `${summary.source} -> ${summary.destination}: ${summary.from} -> ${engine(summary.to, summary.levels)}`,
+    '',
+    ...table([['', 'revlogs', 'revisions', 'before', 'after', 'change'], ...cells]),
+    '',
+    `time          ${duration(summary.milliseconds)}, ${threads}, ${bytes(summary.bytesBefore / Math.max(seconds, 0.001))}/s`,
+    `checked       ${summary.checked === 'chunks' ? 'every chunk was decoded again and compared' : 'nothing (--check none)'}`,
+    `requirements  added: ${list(summary.requirements.added)}; removed: ${list(summary.requirements.removed)}`,
+    `carried       ${count(summary.carriedFiles)} other files, ${bytes(summary.carriedBytes)}; files of the working copy are not copied`,
+    ...(summary.unlocked === undefined ? [] : [`not locked    ${summary.unlocked}`]),
+    ...items('no rule for these; carried as they are:', summary.unknownFiles),
+    ...items('left behind:', summary.dropped.map(({ name, why }) => `${name}: ${why}`)),
+  ].join('\n');
+}
+
+/** What would be done, for a person. */
+export function renderPlan(plan: ConversionPlan, facts: RepositoryFacts): string {
+  const rows = REVLOG_KINDS.map((kind) => [
+    KIND_NAMES[kind],
+    count(plan.kinds[kind].revlogs),
+    bytes(plan.kinds[kind].bytes),
+    `${plan.levels[kind] === undefined ? plan.to : `${plan.to} level ${plan.levels[kind] ?? ''}`}, deltas kept`,
+  ]);
+  const byAction = (action: string): string[] => facts.files.filter((file) => file.action === action).map(({ name, why }) => `${name}: ${why}`);
+  return [
+    `${plan.source}: ${plan.from} -> ${engine(plan.to, plan.levels)} (a plan; nothing was written)`,
+    '',
+    ...table([['', 'revlogs', 'bytes', 'will be'], ...rows]),
+    '',
+    `requirements  added:   ${list(plan.requirements.added)}`,
+    `              removed: ${list(plan.requirements.removed)}`,
+    `              kept:    ${list(plan.requirements.kept)}`,
+    ...(plan.newLayout ? ["layout        today's: store, fncache, dotencode, share-safe"] : []),
+    ...(plan.addsGeneraldelta ? ['deltas        the same deltas, in revlogs with generaldelta'] : []),
+    ...items('carried as they are:', byAction('carry')),
+    ...items('no rule for these; carried as they are:', byAction('unknown')),
+    ...items('left behind:', byAction('drop')),
+    ...items('listed in the store and missing:', facts.discovery.missing),
+    ...items('in the store and not listed:', [
+      ...facts.discovery.revlogs.filter(({ listed }) => !listed).map(({ name }) => name),
+      ...facts.discovery.strays,
+    ]),
+  ].join('\n');
+}
