@@ -6,6 +6,8 @@ export { describeError, RevconvertError } from './errors.js';
 export type { Revision, RevisionBatch, RevlogKind } from './formats/record.js';
 export { FULL_TEXT, NULL_BASE } from './formats/record.js';
 export { convertRepository, planRepository } from './repository/convert.js';
+export type { ListedRevlog } from './repository/list-revlogs.js';
+export { listRevlogs } from './repository/list-revlogs.js';
 export type { ConvertOptions, Progress } from './repository/options.js';
 export type { ConversionPlan } from './repository/plan.js';
 export type { ConversionSummary } from './repository/summary.js';

@@ -314,7 +314,7 @@ export const LAYOUTS: readonly Layout[] = [
   layout('sparse', withSparse, { config: SPARSE, verifyClean: false, without: NO_UPGRADE }),
   layout('narrow', narrow(false), { config: NARROW, without: NO_RECEIVER }),
   layout('narrow with ellipses', narrow(true), { config: NARROW, verifyClean: false, without: NO_RECEIVER }),
-  layout('empty', (hg, folder) => Promise.resolve(init(hg, folder, [ZLIB]))),
+  layout('empty', made([ZLIB], () => Promise.resolve())),
   layout('no manifest', made([ZLIB], noManifest)),
   layout('stripped', stripped),
   layout('delta-info', made([ZLIB, 'format.use-delta-info-flags=yes']), { minVersion: [7, 2] }),

@@ -3,8 +3,8 @@
  * not check the Adler-32, does not say where the stream ends, ignores what does not fit the output it is given, and
  * without one grows its output without limit.
  *
- * Difference from zlib that remains: a damaged complement of a stored block's length (NLEN) is not noticed when the
- * Adler-32 of the output is right.
+ * Difference from zlib that remains: damage that does not change the output (the complement of a stored block's
+ * length, code lengths that form no complete set) is not noticed, since the Adler-32 is right.
  */
 
 import { Inflate, inflateSync, unzlibSync, zlibSync } from 'fflate';

@@ -75,12 +75,12 @@ class ZlibHandle {
     this.#handle.writeSync(Z_FINISH, input, inOffset, input.length - inOffset, output, outOffset, outLength);
   }
 
-  /** Bytes of output that the last write left free. */
+  /** Bytes of output that the last write left free; of no meaning after an error. */
   get availOut(): number {
     return this.#state[0] ?? 0;
   }
 
-  /** Bytes of input that the last write left unread. */
+  /** Bytes of input that the last write left unread; of no meaning after an error. */
   get availIn(): number {
     return this.#state[1] ?? 0;
   }
@@ -109,8 +109,8 @@ class HandleDecompressor implements ChunkDecompressor {
     handle.write(chunk, 0, arena.block, arena.offset, room);
     const produced = room - handle.availOut;
     let result: Uint8Array | DecodeFault;
-    if (produced > limit) result = tooLarge(limit);
-    else if (handle.error !== undefined) result = damaged('zlib', handle.error);
+    if (handle.error !== undefined) result = damaged('zlib', handle.error);
+    else if (produced > limit) result = tooLarge(limit);
     else if (handle.availOut === 0) result = this.#inflateRest(chunk, arena.peek(produced), limit);
     else result = arena.take(produced);
     handle.reset();
@@ -128,8 +128,8 @@ class HandleDecompressor implements ChunkDecompressor {
       output = larger;
       handle.write(chunk, chunk.length - handle.availIn, output, produced, output.length - produced);
       produced = output.length - handle.availOut;
-      if (produced > limit) return tooLarge(limit);
       if (handle.error !== undefined) return damaged('zlib', handle.error);
+      if (produced > limit) return tooLarge(limit);
     }
     return trim(output, produced);
   }
