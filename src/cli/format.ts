@@ -5,6 +5,9 @@ const grouped = new Intl.NumberFormat('en-US');
 /** 1234567 as `1,234,567`. */
 export const count = (value: number): string => grouped.format(value);
 
+/** `1 file`, `2 files`. */
+export const plural = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;
 
 /** Bytes in powers of 1,000, three digits: `12.5 MB`. */

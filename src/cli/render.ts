@@ -2,7 +2,7 @@ import type { RevlogKind } from '../formats/record.js';
 import { REVLOG_KINDS } from '../formats/record.js';
 import type { ConversionPlan, RepositoryFacts } from '../repository/plan.js';
 import type { ConversionSummary } from '../repository/summary.js';
-import { bytes, change, count, duration, table } from './format.js';
+import { bytes, change, count, duration, plural, table } from './format.js';
 
 const KIND_NAMES: Readonly<Record<RevlogKind, string>> = { changelog: 'changelog', manifest: 'manifests', filelog: 'filelogs' };
 
@@ -38,16 +38,15 @@ export function renderSummary(summary: ConversionSummary): string {
     change(row.bytesBefore, row.bytesAfter),
   ]);
   const seconds = summary.milliseconds / 1000;
-  const threads = summary.jobs === 1 ? '1 thread' : `${summary.jobs} threads`;
   return [
     `${summary.source} -> ${summary.destination}: ${summary.from} -> ${engine(summary.to, summary.levels)}`,
     '',
     ...table([['', 'revlogs', 'revisions', 'before', 'after', 'change'], ...cells]),
     '',
-    `time          ${duration(summary.milliseconds)}, ${threads}, ${bytes(summary.bytesBefore / Math.max(seconds, 0.001))}/s`,
+    `time          ${duration(summary.milliseconds)}, ${plural(summary.jobs, 'thread')}, ${bytes(summary.bytesBefore / Math.max(seconds, 0.001))}/s`,
     `checked       ${summary.checked === 'chunks' ? 'every chunk was decoded again and compared' : 'nothing (--check none)'}`,
     `requirements  added: ${list(summary.requirements.added)}; removed: ${list(summary.requirements.removed)}`,
-    `carried       ${count(summary.carriedFiles)} other files, ${bytes(summary.carriedBytes)}; files of the working copy are not copied`,
+    `carried       ${plural(summary.carriedFiles, 'other file')}, ${bytes(summary.carriedBytes)}; files of the working copy are not copied`,
     ...(summary.unlocked === undefined ? [] : [`not locked    ${summary.unlocked}`]),
     ...items('no rule for these; carried as they are:', summary.unknownFiles),
     ...items('left behind:', summary.dropped.map(({ name, why }) => `${name}: ${why}`)),

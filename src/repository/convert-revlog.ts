@@ -207,9 +207,9 @@ export async function convertRange(job: RangeJob, settings: ConversionSettings, 
   return { entries: concatenate(entries), chunks: concatenate(chunks), damaged };
 }
 
-/** Into memory of its own, which can be handed to another thread. */
+/** Into memory that all threads see: nothing is copied on the way to the one that writes. */
 function concatenate(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  const whole = new Uint8Array(new SharedArrayBuffer(parts.reduce((sum, part) => sum + part.length, 0)));
   let at = 0;
   for (const part of parts) {
     whole.set(part, at);

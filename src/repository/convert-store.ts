@@ -14,8 +14,9 @@ import type { ConversionPlan } from './plan.js';
 import { bytesOf } from './plan.js';
 import type { TaskPool } from './pool.js';
 import type { Range } from './schedule.js';
-import { cutRanges, group, LARGE_REVLOG_BYTES, runBounded } from './schedule.js';
+import { cutRanges, group, LARGE_REVLOG_BYTES, runInLanes } from './schedule.js';
 import type { ConversionSettings } from './settings.js';
+import type { FinishedTask, RunTask, Task } from './tasks.js';
 import { unwrap } from './tasks.js';
 
 export interface StoreConversion {
@@ -49,8 +50,13 @@ export async function convertStore(conversion: StoreConversion): Promise<RevlogR
     .sort((a, b) => bytesOf(b.revlog) - bytesOf(a.revlog) || (a.revlog.name < b.revlog.name ? -1 : 1));
   const results: RevlogResult[] = [];
   const open = new Set<LargeRevlog>();
+  const perform = async (piece: Piece, run: RunTask): Promise<void> => {
+    const finished = piece.take(unwrap(await run(piece.task)));
+    results.push(...finished);
+    conversion.onDone(piece.bytes, finished.length);
+  };
   try {
-    await runBounded(pieces(conversion, bySize, results, open), conversion.pool.width, conversion.signal);
+    await runInLanes(pieces(conversion, bySize, open), conversion.pool.lanes, perform, conversion.signal);
     return results;
   } finally {
     for (const large of open) large.close();
@@ -65,10 +71,16 @@ interface Numbered {
 
 const sizeOf = ({ revlog }: Numbered): number => bytesOf(revlog);
 
-type Piece = () => Promise<void>;
+/** A task, and what is done with its result. */
+interface Piece {
+  readonly task: Task;
+  /** Stored bytes of the source. */
+  readonly bytes: number;
+  /** @returns the revlogs that are complete now */
+  readonly take: (result: FinishedTask) => readonly RevlogResult[];
+}
 
-function* pieces(conversion: StoreConversion, bySize: readonly Numbered[], results: RevlogResult[], open: Set<LargeRevlog>): Generator<Piece, void, void> {
-  const { pool, onDone } = conversion;
+function* pieces(conversion: StoreConversion, bySize: readonly Numbered[], open: Set<LargeRevlog>): Generator<Piece, void, void> {
   const small: Numbered[] = [];
   for (const numbered of bySize) {
     const large = sizeOf(numbered) > LARGE_REVLOG_BYTES ? openLarge(conversion, numbered) : undefined;
@@ -77,24 +89,28 @@ function* pieces(conversion: StoreConversion, bySize: readonly Numbered[], resul
       continue;
     }
     open.add(large);
-    for (const [i, range] of large.ranges.entries()) {
-      yield async () => {
-        const result = unwrap(await pool.run({ type: 'range', job: large.rangeJob(range) }));
-        if (result.type !== 'range') return;
-        const finished = large.take(i, result.result);
-        onDone(range.bytes, finished === undefined ? 0 : 1);
-        if (finished === undefined) return;
-        results.push(finished);
-        open.delete(large);
-      };
-    }
+    yield* rangePieces(large, open);
   }
   for (const members of group(small, sizeOf)) {
-    yield async () => {
-      const result = unwrap(await pool.run({ type: 'revlogs', jobs: members.map((member) => jobOf(conversion, member)) }));
-      if (result.type !== 'revlogs') return;
-      results.push(...result.results);
-      onDone(members.reduce((sum, member) => sum + sizeOf(member), 0), members.length);
+    yield {
+      task: { type: 'revlogs', jobs: members.map((member) => jobOf(conversion, member)) },
+      bytes: members.reduce((sum, member) => sum + sizeOf(member), 0),
+      take: (result) => (result.type === 'revlogs' ? result.results : []),
+    };
+  }
+}
+
+function* rangePieces(large: LargeRevlog, open: Set<LargeRevlog>): Generator<Piece, void, void> {
+  for (const [position, range] of large.ranges.entries()) {
+    yield {
+      task: { type: 'range', job: large.rangeJob(range) },
+      bytes: range.bytes,
+      take: (result) => {
+        const finished = result.type === 'range' ? large.take(position, result.result) : undefined;
+        if (finished === undefined) return [];
+        open.delete(large);
+        return [finished];
+      },
     };
   }
 }
@@ -170,7 +186,7 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
       early.set(position, result);
       for (let ready = early.get(next); ready !== undefined; ready = early.get(next)) {
         early.delete(next++);
-        writer.writeEncoded(Buffer.from(ready.entries.buffer), ready.chunks);
+        writer.writeEncoded(asBuffer(ready.entries), ready.chunks);
         damaged.push(...ready.damaged);
       }
       if (next < ranges.length) return undefined;
@@ -203,3 +219,5 @@ function shareTable(table: Uint8Array): Uint8Array {
   shared.set(table);
   return shared;
 }
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -5,6 +5,7 @@ import { RevconvertError, toRevconvertError } from '../errors.js';
 import { below } from './byte-path.js';
 import type { CarryItem } from './carry.js';
 import { carryFiles } from './carry.js';
+import type { StoreConversion } from './convert-store.js';
 import { convertStore } from './convert-store.js';
 import type { Destination } from './destination.js';
 import { checkDestination, createDestination } from './destination.js';
@@ -17,17 +18,17 @@ import { checkNoTransaction, openRepository } from './open.js';
 import type { ConvertOptions, FilledOptions } from './options.js';
 import { fillOptions } from './options.js';
 import type { ConversionPlan, RepositoryFacts } from './plan.js';
-import { chooseEngine, gatherFacts, planConversion } from './plan.js';
-import type { TaskPool } from './pool.js';
+import { bytesOf, chooseEngine, gatherFacts, planConversion } from './plan.js';
 import { createPool } from './pool.js';
 import { trackProgress } from './progress.js';
 import type { ConversionSettings } from './settings.js';
-import type { ConversionSummary } from './summary.js';
+import type { ConversionSummary, SummaryInput } from './summary.js';
 import { summarise } from './summary.js';
+import type { TargetModes } from './target-layout.js';
 import { makeFolders, modesFor, writeStoreLists } from './target-layout.js';
 
 /**
- * Plans the conversion of a repository; writes nothing.
+ * Plans the conversion of a repository; writes nothing, and takes no lock.
  * @param destination checked where it is given
  * @throws RevconvertError as {@link convertRepository}, save for what only reading the revlogs shows
  */
@@ -36,14 +37,17 @@ export async function planRepository(
   options: ConvertOptions = {},
   destination?: string,
 ): Promise<ConversionPlan & { readonly facts: RepositoryFacts }> {
-  const filled = fillOptions(options);
-  return withSource(source, filled, async (repository) => {
+  try {
+    const filled = fillOptions(options);
+    const repository = openRepository(source);
     checkNoTransaction(repository);
     if (destination !== undefined) checkDestination(repository.root, destination);
     await loadEngine(chooseEngine(repository.requirements, filled).to);
     const facts = gatherFacts(repository);
     return { ...planConversion(facts, filled), facts };
-  });
+  } catch (error) {
+    throw toRevconvertError(error);
+  }
 }
 
 /**
@@ -57,67 +61,109 @@ export async function planRepository(
  * const summary = await convertRepository('src', 'dst', { to: 'zstd', level: 3 });
  */
 export async function convertRepository(source: string, destination: string, options: ConvertOptions = {}): Promise<ConversionSummary> {
-  const filled = fillOptions(options);
   const started = performance.now();
+  const filled = fillOptions(options);
   return withSource(source, filled, async (repository, locks) => {
     checkNoTransaction(repository);
     const place = checkDestination(repository.root, destination);
-    const chosen = chooseEngine(repository.requirements, filled);
-    await loadEngine(chosen.to);
+    await loadEngine(chooseEngine(repository.requirements, filled).to);
     const target = createDestination(place);
-    const modes = modesFor(repository.storeFolder, target.temporary);
-    const settings: ConversionSettings = {
-      engine: chosen.to,
-      levels: chosen.levels,
-      checksum: filled.checksum,
-      checkChunks: filled.check === 'chunks',
-      keepGoing: filled.keepGoing,
-      generaldelta: filled.generaldelta,
-      fileMode: modes.file,
-    };
-    let pool: TaskPool | undefined;
     try {
-      pool = await createPool(filled.jobs, settings);
-      const facts = gatherFacts(repository);
-      const plan = planConversion(facts, filled);
-      const snapshot = locks.unlocked === undefined && filled.lock ? undefined : snapshotOf(facts);
-      const hg = `${target.temporary}/.hg`;
-      makeFolders(hg, facts, plan, modes);
-      const [results, carried] = await Promise.all([
-        convertStore({
-          plan,
-          settings,
-          revlogs: facts.discovery.revlogs,
-          from: repository.storeFolder,
-          to: plan.requirements.all.has('store') ? `${hg}/store` : hg,
-          pool,
-          signal: filled.signal,
-          onDone: trackProgress(facts.discovery.revlogs, filled.onProgress),
-        }),
-        carryFiles(repository.hgFolder, hg, carryItems(facts), filled.signal),
-      ]);
-      await pool.close();
-      pool = undefined;
-      writeStoreLists(hg, plan, facts.discovery, results, modes);
-      if (snapshot !== undefined) compareSnapshots(snapshot, snapshotOf(facts));
+      const done = await build({ repository, locks, options: filled, target });
       await commit(target, filled.signal);
-      return summarise({
-        plan,
-        destination: target.path,
-        options: filled,
-        locks,
-        facts,
-        results,
-        carried,
-        findings: collectFindings(facts, results, carried),
-        milliseconds: performance.now() - started,
-      });
+      return summarise({ ...done, destination: target.path, options: filled, locks, milliseconds: performance.now() - started });
     } catch (error) {
-      await pool?.close();
       target.discard();
       throw toRevconvertError(error);
     }
   });
+}
+
+interface Build {
+  readonly repository: Repository;
+  readonly locks: HeldLocks;
+  readonly options: FilledOptions;
+  readonly target: Destination;
+}
+
+type Built = Pick<SummaryInput, 'plan' | 'facts' | 'results' | 'carried' | 'findings'>;
+
+/** Makes the whole repository in the temporary folder. When it has returned or thrown, no thread writes there any more. */
+async function build({ repository, locks, options, target }: Build): Promise<Built> {
+  const modes = modesFor(repository.storeFolder, target.temporary);
+  const settings = settingsFor(chooseEngine(repository.requirements, options), options, modes);
+  // Threads take a while to start: in a store that is plainly large they do so while its files are looked at.
+  let pool = looksLarge(repository) ? createPool(options.jobs, settings) : undefined;
+  try {
+    const facts = gatherFacts(repository);
+    const plan = planConversion(facts, options);
+    const snapshot = locks.unlocked === undefined ? undefined : snapshotOf(facts);
+    pool ??= createPool(Math.min(options.jobs, threadsWorthFor(facts)), settings);
+    const hg = `${target.temporary}/.hg`;
+    makeFolders(hg, facts, plan, modes);
+    const store: Omit<StoreConversion, 'signal'> = {
+      plan,
+      settings,
+      revlogs: facts.discovery.revlogs,
+      from: repository.storeFolder,
+      to: plan.requirements.all.has('store') ? `${hg}/store` : hg,
+      pool: await pool,
+      onDone: trackProgress(facts.discovery.revlogs, options.onProgress),
+    };
+    const [results, carried] = await together(
+      options.signal,
+      (signal) => convertStore({ ...store, signal }),
+      (signal) => carryFiles(repository.hgFolder, hg, carryItems(facts), signal),
+    );
+    writeStoreLists(hg, plan, facts.discovery, results, modes);
+    if (snapshot !== undefined) compareSnapshots(snapshot, snapshotOf(facts));
+    return { plan, facts, results, carried, findings: collectFindings(facts, results, carried) };
+  } finally {
+    await (await pool)?.close();
+  }
+}
+
+/** Two actions at once. Where one fails the other is told to stop, and waited for: nothing goes on behind the failure. */
+async function together<A, B>(
+  outer: AbortSignal | undefined,
+  first: (signal: AbortSignal) => Promise<A>,
+  second: (signal: AbortSignal) => Promise<B>,
+): Promise<[A, B]> {
+  const controller = new AbortController();
+  const signal = outer === undefined ? controller.signal : AbortSignal.any([outer, controller.signal]);
+  const watched = [first(signal), second(signal)] as const;
+  try {
+    return await Promise.all(watched);
+  } catch (error) {
+    controller.abort();
+    await Promise.allSettled(watched);
+    throw error;
+  }
+}
+
+function settingsFor(chosen: ReturnType<typeof chooseEngine>, options: FilledOptions, modes: TargetModes): ConversionSettings {
+  return {
+    engine: chosen.to,
+    levels: chosen.levels,
+    checksum: options.checksum,
+    checkChunks: options.check === 'chunks',
+    keepGoing: options.keepGoing,
+    generaldelta: options.generaldelta,
+    fileMode: modes.file,
+  };
+}
+
+/** A thread pays for its start from about this many stored bytes on. */
+const BYTES_A_THREAD = 1 << 20;
+
+function looksLarge({ storeFolder }: Repository): boolean {
+  const files = ['00changelog.i', '00changelog.d', '00manifest.i', '00manifest.d'];
+  const bytes = files.reduce((sum, name) => sum + (statSync(`${storeFolder}/${name}`, { throwIfNoEntry: false })?.size ?? 0), 0);
+  return bytes > 2 * BYTES_A_THREAD;
+}
+
+function threadsWorthFor({ discovery }: RepositoryFacts): number {
+  return Math.max(1, Math.floor(discovery.revlogs.reduce((sum, revlog) => sum + bytesOf(revlog), 0) / BYTES_A_THREAD));
 }
 
 /** Opens and locks a source for the time of an action. */

@@ -53,26 +53,32 @@ export function group<T>(items: readonly T[], bytesOf: (item: T) => number): T[]
 }
 
 /**
- * Runs work with at most `width` pieces under way; begins them in order.
- * @param work each piece is begun only when there is room for it
- * @returns when all are done; rejects with the first failure, or when the signal aborts, and begins no more
+ * Does work in lanes: each lane takes the next piece when it is done with the one before. Pieces are begun in order.
+ * @param work each piece is made only when a lane is free for it
+ * @param lanes each does one piece after the other
+ * @returns when all is done; rejects with the first failure, or when the signal aborts, and begins no more
  */
-export async function runBounded(work: Iterable<() => Promise<void>>, width: number, signal?: AbortSignal): Promise<void> {
+export async function runInLanes<L, P>(
+  work: Iterable<P>,
+  lanes: readonly L[],
+  perform: (piece: P, lane: L) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
   const iterator = work[Symbol.iterator]();
   let failed = false;
-  const lane = async (): Promise<void> => {
+  const drain = async (lane: L): Promise<void> => {
     for (let next = iterator.next(); next.done !== true && !failed; next = iterator.next()) {
       signal?.throwIfAborted();
       try {
-        await next.value();
+        await perform(next.value, lane);
       } catch (error) {
         failed = true;
         throw error;
       }
     }
   };
-  const lanes = Promise.all(Array.from({ length: width }, lane));
-  await (signal === undefined ? lanes : Promise.race([lanes, aborted(signal)]));
+  const all = Promise.all(lanes.map(drain));
+  await (signal === undefined ? all : Promise.race([all, aborted(signal)]));
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -16,6 +16,9 @@ export type TaskResult =
   | { readonly type: 'range'; readonly result: RangeResult }
   | { readonly type: 'error'; readonly error: ErrorData };
 
+/** The result of a task that did not fail. */
+export type FinishedTask = Exclude<TaskResult, { readonly type: 'error' }>;
+
 export type RunTask = (task: Task) => Promise<TaskResult>;
 
 /**
@@ -40,7 +43,7 @@ export async function createTaskRunner(settings: ConversionSettings): Promise<Ru
 }
 
 /** The result of a task that must not have failed. @throws RevconvertError the task's error */
-export function unwrap(result: TaskResult): Exclude<TaskResult, { type: 'error' }> {
+export function unwrap(result: TaskResult): FinishedTask {
   if (result.type === 'error') throw RevconvertError.fromJSON(result.error);
   return result;
 }

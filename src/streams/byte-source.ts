@@ -44,8 +44,24 @@ export function openByteSource(file: PathLike, path: string): ByteSource {
   }
 }
 
+/** Files up to this size are read at once: most revlogs of a repository are smaller, and several reads would cost more. */
+const READ_AT_ONCE = 1 << 18;
+
 function fileSource(descriptor: number, path: string, size: number): ByteSource {
   let open = true;
+  let whole: Buffer | undefined;
+  const readRange = (position: number, length: number): Buffer => {
+    const bytes = Buffer.allocUnsafeSlow(length);
+    let filled = 0;
+    while (filled < length) {
+      const got = readSync(descriptor, bytes, filled, length - filled, position + filled);
+      if (got === 0) {
+        throw new RevconvertError('DATA_TRUNCATED', `${length} bytes wanted, ${filled} read`, { path, offset: position });
+      }
+      filled += got;
+    }
+    return bytes;
+  };
   return {
     path,
     size,
@@ -53,16 +69,9 @@ function fileSource(descriptor: number, path: string, size: number): ByteSource 
       if (position + length > size) {
         throw new RevconvertError('DATA_TRUNCATED', `${length} bytes wanted, the file ends at ${size}`, { path, offset: position });
       }
-      const bytes = Buffer.allocUnsafeSlow(length);
-      let filled = 0;
-      while (filled < length) {
-        const got = readSync(descriptor, bytes, filled, length - filled, position + filled);
-        if (got === 0) {
-          throw new RevconvertError('DATA_TRUNCATED', `${length} bytes wanted, ${filled} read`, { path, offset: position });
-        }
-        filled += got;
-      }
-      return bytes;
+      if (size > READ_AT_ONCE) return readRange(position, length);
+      whole ??= readRange(0, size);
+      return whole.subarray(position, position + length);
     },
     close() {
       if (open) closeSync(descriptor);

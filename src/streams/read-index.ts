@@ -16,16 +16,17 @@ const CHUNK_LENGTH_AT = 8;
  * Reads the index of a revlog, of version 0 or 1, inline or split; nothing is checked yet but the shape of the file.
  * An empty file is a revlog without revisions.
  * @param source the `.i` file
+ * @param maxBytes the most bytes of entries to hold
  * @throws RevconvertError REVLOG_VERSION, REVLOG_FLAGS, INDEX_TRUNCATED, INDEX_ENTRY, INDEX_TOO_LARGE
  */
-export function readIndex(source: ByteSource): RevlogIndex {
+export function readIndex(source: ByteSource, maxBytes = MAX_INDEX_BYTES): RevlogIndex {
   const { path, size } = source;
   try {
     if (size === 0) return new RevlogIndex(EMPTY_HEADER, Buffer.alloc(0));
     if (size < 4) throw truncated(size, 'the header takes 4 bytes', 0);
     const header = parseRevlogHeader(source.read(0, 4).readUInt32BE(0));
-    if (header.version === 0) return new RevlogIndex(header, v0ToTable(readTable(source, V0_ENTRY_SIZE)));
-    return new RevlogIndex(header, header.inline ? readInlineTable(source) : readTable(source, ENTRY_SIZE));
+    if (header.version === 0) return new RevlogIndex(header, v0ToTable(readTable(source, V0_ENTRY_SIZE, maxBytes)));
+    return new RevlogIndex(header, header.inline ? readInlineTable(source, maxBytes) : readTable(source, ENTRY_SIZE, maxBytes));
   } catch (error) {
     throw toRevconvertError(error, { path });
   }
@@ -49,10 +50,11 @@ export function checkIndexAgainst(index: RevlogIndex, source: ByteSource, dataSi
 const truncated = (size: number, why: string, rev: number): RevconvertError =>
   new RevconvertError('INDEX_TRUNCATED', `index of ${size} bytes ends inside an entry: ${why}`, { rev, offset: size });
 
-function readTable(source: ByteSource, entrySize: number): Buffer {
-  if (source.size > MAX_INDEX_BYTES) {
-    throw new RevconvertError('INDEX_TOO_LARGE', `index of ${source.size} bytes; the limit is ${MAX_INDEX_BYTES}`);
-  }
+const tooLarge = (size: number, maxBytes: number): RevconvertError =>
+  new RevconvertError('INDEX_TOO_LARGE', `index of ${size} bytes; the limit is ${maxBytes}`);
+
+function readTable(source: ByteSource, entrySize: number, maxBytes: number): Buffer {
+  if (source.size > maxBytes) throw tooLarge(source.size, maxBytes);
   const rest = source.size % entrySize;
   if (rest !== 0) {
     throw truncated(source.size, `${rest} bytes of ${entrySize}`, (source.size - rest) / entrySize);
@@ -61,7 +63,7 @@ function readTable(source: ByteSource, entrySize: number): Buffer {
 }
 
 /** Gathers the entries that stand between the chunks. Reads in windows, whatever the size of the file. */
-function readInlineTable(source: ByteSource): Buffer {
+function readInlineTable(source: ByteSource, maxBytes: number): Buffer {
   const window = createWindow(source);
   let table: Buffer = Buffer.allocUnsafeSlow(Math.min(source.size, 64 * ENTRY_SIZE));
   let used = 0;
@@ -71,6 +73,7 @@ function readInlineTable(source: ByteSource): Buffer {
     if (source.size - position < ENTRY_SIZE) {
       throw truncated(source.size, `${source.size - position} bytes of ${ENTRY_SIZE}`, rev);
     }
+    if (used + ENTRY_SIZE > maxBytes) throw tooLarge(used + ENTRY_SIZE, maxBytes);
     if (used + ENTRY_SIZE > table.length) table = grown(table);
     window.copy(position, ENTRY_SIZE, table, used);
     const length = table.readInt32BE(used + CHUNK_LENGTH_AT);

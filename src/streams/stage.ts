@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { finished } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import chain from 'stream-chain';
 import asStream from 'stream-chain/asStream.js';
@@ -104,15 +105,20 @@ export function joinStages(stages: readonly Duplex[]): Duplex {
   return joined;
 }
 
+/** Batches between two turns of the event loop, so that signals and timers are heard in a long revlog. */
+const BATCHES_A_TURN = 16;
+
 /** Runs batches through a stage into a sink, without a stream between them; awaits only where something is asynchronous. */
 export async function drive(
   batches: Iterable<RevisionBatch>,
   stage: Stage,
   sink: (batch: RevisionBatch) => MaybePromise<void>,
 ): Promise<void> {
+  let count = 0;
   for (const batch of batches) {
     const done = andThen(stage(batch), sink);
     if (isPromise(done)) await done;
+    if (++count % BATCHES_A_TURN === 0) await nextTurn();
   }
   const last = await stage.flush?.();
   if (last !== undefined) await sink(last);
