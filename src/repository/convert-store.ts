@@ -12,7 +12,6 @@ import type { RevlogSource } from './discover.js';
 import { dataNameOf } from './discover.js';
 import type { ConversionPlan } from './plan.js';
 import { bytesOf } from './plan.js';
-import type { TaskPool } from './pool.js';
 import type { Range } from './schedule.js';
 import { cutRanges, group, LARGE_REVLOG_BYTES, runInLanes } from './schedule.js';
 import type { ConversionSettings } from './settings.js';
@@ -27,7 +26,8 @@ export interface StoreConversion {
   readonly from: string;
   /** Folder of the new store. */
   readonly to: string;
-  readonly pool: TaskPool;
+  /** What runs the tasks. */
+  readonly lanes: readonly RunTask[];
   readonly signal: AbortSignal | undefined;
   /** Called with the source bytes of each piece that is done, and whether it ends a number of revlogs. */
   readonly onDone: (bytes: number, revlogs: number) => void;
@@ -56,7 +56,7 @@ export async function convertStore(conversion: StoreConversion): Promise<RevlogR
     conversion.onDone(piece.bytes, finished.length);
   };
   try {
-    await runInLanes(pieces(conversion, bySize, open), conversion.pool.lanes, perform, conversion.signal);
+    await runInLanes(pieces(conversion, bySize, open), conversion.lanes, perform, conversion.signal);
     return results;
   } finally {
     for (const large of open) large.close();

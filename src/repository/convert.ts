@@ -86,7 +86,7 @@ interface Build {
   readonly target: Destination;
 }
 
-type Built = Pick<SummaryInput, 'plan' | 'facts' | 'results' | 'carried' | 'findings'>;
+type Built = Pick<SummaryInput, 'plan' | 'facts' | 'results' | 'carried' | 'findings' | 'threads'>;
 
 /** Makes the whole repository in the temporary folder. When it has returned or thrown, no thread writes there any more. */
 async function build({ repository, locks, options, target }: Build): Promise<Built> {
@@ -101,13 +101,14 @@ async function build({ repository, locks, options, target }: Build): Promise<Bui
     pool ??= createPool(Math.min(options.jobs, threadsWorthFor(facts)), settings);
     const hg = `${target.temporary}/.hg`;
     makeFolders(hg, facts, plan, modes);
+    const { threads, lanes } = await pool;
     const store: Omit<StoreConversion, 'signal'> = {
       plan,
       settings,
       revlogs: facts.discovery.revlogs,
       from: repository.storeFolder,
       to: plan.requirements.all.has('store') ? `${hg}/store` : hg,
-      pool: await pool,
+      lanes,
       onDone: trackProgress(facts.discovery.revlogs, options.onProgress),
     };
     const [results, carried] = await together(
@@ -117,7 +118,7 @@ async function build({ repository, locks, options, target }: Build): Promise<Bui
     );
     writeStoreLists(hg, plan, facts.discovery, results, modes);
     if (snapshot !== undefined) compareSnapshots(snapshot, snapshotOf(facts));
-    return { plan, facts, results, carried, findings: collectFindings(facts, results, carried) };
+    return { plan, facts, results, carried, findings: collectFindings(facts, results, carried), threads };
   } finally {
     await (await pool)?.close();
   }

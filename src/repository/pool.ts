@@ -6,6 +6,8 @@ import { createTaskRunner } from './tasks.js';
 
 /** Runs tasks in some number of threads. */
 export interface TaskPool {
+  /** Threads that work, this one among them. */
+  readonly threads: number;
   /** Each runs one task after the other; work is pulled by whichever is free. */
   readonly lanes: readonly RunTask[];
   /** Stops the threads, whatever they are doing, and waits for this one's. No file is written after it. */
@@ -24,6 +26,7 @@ export async function createPool(jobs: number, settings: ConversionSettings): Pr
   try {
     const own = createOwnLane(await createTaskRunner(settings));
     return {
+      threads: jobs,
       lanes: [...others.lanes, own.run],
       close: async () => {
         await others.close();
@@ -36,7 +39,7 @@ export async function createPool(jobs: number, settings: ConversionSettings): Pr
   }
 }
 
-const NO_THREADS: TaskPool = { lanes: [], close: () => Promise.resolve() };
+const NO_THREADS: TaskPool = { threads: 0, lanes: [], close: () => Promise.resolve() };
 
 function createOwnLane(runTask: RunTask): { run: RunTask; idle: () => Promise<unknown> } {
   let current: Promise<unknown> = Promise.resolve();
@@ -71,7 +74,12 @@ async function startThreads(threads: number, settings: ConversionSettings): Prom
   });
   const run: RunTask = (task: Task) => pool.run(task) as Promise<TaskResult>;
   return {
+    threads,
     lanes: Array.from({ length: threads * LANES_PER_THREAD }, () => run),
-    close: () => pool.destroy(),
+    close() {
+      // A result that comes while the threads are stopped belongs to no task any more; Piscina calls that an error.
+      pool.on('error', () => undefined);
+      return pool.destroy();
+    },
   };
 }

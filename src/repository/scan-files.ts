@@ -37,9 +37,13 @@ function decide(repository: Repository, name: BytePath, kind: EntryKind): FileDe
   const inStore = repository.hasStore && name.startsWith('store/');
   const local = inStore ? name.slice('store/'.length) : name;
   const ruleName = kind === 'folder' ? `${local}/` : local;
-  const storeRule = inStore || !repository.hasStore ? findRule('store', ruleName) : undefined;
+  const storeRule = inStore || isStoreFile(repository, local) ? findRule('store', ruleName) : undefined;
   const rule = storeRule ?? (inStore ? undefined : findRule('hg', ruleName));
   const targetName = inStore || storeRule === undefined ? name : `store/${name}`;
   if (kind === 'special') return { name, targetName, kind, action: 'drop', why: 'neither file, folder nor link' };
   return { name, targetName, kind, action: rule?.action ?? 'unknown', why: rule?.why ?? NO_RULE };
 }
+
+/** Where there is no store its files lie in `.hg` itself. Bookmarks belong to the working copy, unless it is said otherwise. */
+const isStoreFile = ({ hasStore, requirements }: Repository, name: BytePath): boolean =>
+  !hasStore && (name !== 'bookmarks' || requirements.has('bookmarksinstore'));

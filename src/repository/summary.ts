@@ -33,6 +33,7 @@ export interface ConversionSummary extends Findings {
   readonly carriedBytes: number;
   /** What was verified of each written chunk. */
   readonly checked: 'none' | 'chunks';
+  /** Threads that worked: no more than were worth their start. */
   readonly jobs: number;
   /** Why the source was read without its locks; undefined: it was locked. */
   readonly unlocked: string | undefined;
@@ -48,6 +49,7 @@ export interface SummaryInput {
   readonly results: readonly RevlogResult[];
   readonly carried: CarryOutcome;
   readonly findings: Findings;
+  readonly threads: number;
   readonly milliseconds: number;
 }
 
@@ -81,7 +83,7 @@ export function summarise(input: SummaryInput): ConversionSummary {
     carriedFiles: carried.files,
     carriedBytes: carried.bytes,
     checked: options.check,
-    jobs: options.jobs,
+    jobs: input.threads,
     unlocked: input.locks.unlocked,
     milliseconds: Math.round(input.milliseconds),
     ...input.findings,

@@ -58,17 +58,25 @@ async function flushAll(stages: readonly Stage[]): Promise<RevisionBatch | undef
 /** A stage that has to load something first: the first batch waits for it. */
 export function lazyStage(load: () => Promise<Stage>): Stage {
   let stage: Stage | undefined;
-  return (batch) => {
+  const lazy: Stage = (batch) => {
     if (stage !== undefined) return stage(batch);
     return load().then((loaded) => {
       stage = loaded;
       return loaded(batch);
     });
   };
+  lazy.flush = () => stage?.flush?.();
+  return lazy;
 }
 
 /** Batches that wait in a stream between two stages; each holds up to a MiB of stored bytes. */
 const BATCHES_IN_FLIGHT = 2;
+const FEW_BATCHES = { writableHighWaterMark: BATCHES_IN_FLIGHT, readableHighWaterMark: BATCHES_IN_FLIGHT };
+
+/** asStream waits for room in the output only behind generators: what a plain promise gives would pile up there. */
+async function* yieldLater<T>(output: Promise<T>): AsyncGenerator<T, void, void> {
+  yield await output;
+}
 
 /**
  * Stages as one Transform in object mode, for pipelines of one's own.
@@ -76,12 +84,11 @@ const BATCHES_IN_FLIGHT = 2;
  */
 export function toTransform(...stages: readonly Stage[]): Duplex {
   const stage = stages.length === 1 && stages[0] !== undefined ? stages[0] : fuseStages(stages);
-  const step = (batch: RevisionBatch | typeof chain.none): unknown =>
-    batch === chain.none ? stage.flush?.() : stage(batch);
-  return asStream(stage.flush === undefined ? step : chain.flushable(step), {
-    writableHighWaterMark: BATCHES_IN_FLIGHT,
-    readableHighWaterMark: BATCHES_IN_FLIGHT,
-  });
+  const step = (batch: RevisionBatch | typeof chain.none): unknown => {
+    const output = batch === chain.none ? stage.flush?.() : stage(batch);
+    return isPromise(output) ? yieldLater(output) : output;
+  };
+  return asStream(stage.flush === undefined ? step : chain.flushable(step), FEW_BATCHES);
 }
 
 /**
@@ -91,6 +98,7 @@ export function toTransform(...stages: readonly Stage[]): Duplex {
  */
 export function joinStages(stages: readonly Duplex[]): Duplex {
   const joined: Duplex = chain([...stages], {
+    ...FEW_BATCHES,
     skipEvents: true,
     destroy(error: Error | null, done: (error: Error | null) => void) {
       for (const stage of stages) stage.destroy(error ?? undefined);

@@ -169,4 +169,4 @@ if (mercurial === undefined) {
 } else {
   testMercurial(`Mercurial ${mercurial.version}`, mercurial.hg);
 }
-if (newest !== undefined) testMercurial(`Mercurial ${newest.version}`, newest.hg);
+if (newest !== undefined && newest.hg !== mercurial?.hg) testMercurial(`Mercurial ${newest.version}`, newest.hg);

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { callHg, type HgCallOptions, runHgOk } from './hg-session.js';
+import { callHg, type HgCallOptions, type HgResult, runHgOk } from './hg-session.js';
 import { supportFile } from './paths.js';
 
 /** Engines that Mercurial reads. */
@@ -41,9 +41,19 @@ function expectClean(what: string, converted: Converted, status: number, output:
   if (status !== 0 || NOT_CLEAN.test(output)) throw new Error(`${what}: hg verify is not clean (status ${status})\n${output}`);
 }
 
+const verifiedSources = new Map<string, HgResult>();
+
+/** `hg verify` of a source, which does not change while its layout is tested. */
+function verifySource(converted: Converted): HgResult {
+  const known = verifiedSources.get(converted.source);
+  const result = known ?? callHg(converted.hg, ['verify'], at(converted, converted.source));
+  verifiedSources.set(converted.source, result);
+  return result;
+}
+
 /** `hg verify` says of the destination what it says of the source; where the source is clean, nothing bad. */
 export function checkVerify(converted: Converted): void {
-  const before = callHg(converted.hg, ['verify'], at(converted, converted.source));
+  const before = verifySource(converted);
   const after = callHg(converted.hg, ['verify'], at(converted, converted.destination));
   expectClean('the destination', converted, after.status, after.output);
   const said = before.output.replace('repository uses revlog format 0\n', '');

@@ -19,6 +19,8 @@ export const hgEnvironment = (extra: Readonly<Record<string, string>> = {}): Nod
   HGUSER: 'Tester <tester@example.com>',
   LC_ALL: 'C.UTF-8',
   TZ: 'UTC',
+  // the order of fncache is that of a set
+  PYTHONHASHSEED: '0',
   ...extra,
 });
 

@@ -109,25 +109,36 @@ const NAMES: readonly (string | Buffer)[] = [
   `deep/${'d/'.repeat(40)}leaf.txt`,
 ];
 
+const isAscii = (name: string | Buffer): boolean => Buffer.from(name).every((byte) => byte < 0x80);
+
 const contentOf = (name: string | Buffer): string => `the file called ${name.toString('latin1').length}\n${sourceText(6, name.length)}`;
+
+/** What to leave out of the common history, for repositories that are to be small or to lie on any file system. */
+export interface HistoryOptions {
+  /** The file that is too large to stay inline. @default true */
+  readonly large?: boolean;
+  /** Names of bytes that are no ASCII. @default true */
+  readonly anyBytes?: boolean;
+}
 
 /**
  * About thirty changesets: two open heads, a merge with a conflict, a closed named branch, a rename, a copy,
  * modes, a symbolic link, a removal, tags, bookmarks, and public, draft and secret phases.
  * `large.bin` is split into `.i` and `.d`; `README.md` has a revision equal to its parent (an empty delta).
  */
-export async function commonHistory(session: HgSession): Promise<void> {
+export async function commonHistory(session: HgSession, options: HistoryOptions = {}): Promise<void> {
+  const { large = true, anyBytes = true } = options;
   const work = new Committer(session);
-  await firstFiles(work);
-  await renamesAndModes(work);
+  await firstFiles(work, anyBytes ? NAMES : NAMES.filter(isAscii));
+  await renamesAndModes(work, large ? 140_000 : 2000);
   await mergeWithConflict(work);
   await closedBranch(work);
   await twoHeads(work);
   await labels(work);
 }
 
-async function firstFiles(work: Committer): Promise<void> {
-  for (const name of NAMES) work.write(name, contentOf(name));
+async function firstFiles(work: Committer, names: typeof NAMES): Promise<void> {
+  for (const name of names) work.write(name, contentOf(name));
   work.write('README.md', `# A project\n\n${sourceText(40, 1)}`);
   work.write('src/Main.c', sourceText(120, 2));
   work.write('src/lib/strings.c', sourceText(200, 3));
@@ -141,12 +152,12 @@ async function firstFiles(work: Committer): Promise<void> {
     work.write('looks-like-metadata', `\x01\nround ${round}\n`);
     if (round === 2) work.write('empty', 'no longer empty\n');
     if (round === 3) work.write('empty', '');
-    for (const name of NAMES.slice(round * 4, round * 4 + 12)) work.write(name, `${contentOf(name)}round ${round}\n`);
+    for (const name of names.slice(round * 4, round * 4 + 12)) work.write(name, `${contentOf(name)}round ${round}\n`);
     await work.commit(`round ${round}\n\nA longer description.\nWith lines: ${noiseName(40, round)}`);
   }
 }
 
-async function renamesAndModes(work: Committer): Promise<void> {
+async function renamesAndModes(work: Committer, largeBytes: number): Promise<void> {
   await work.hg('rename', 'src/Main.c', 'src/program.c');
   await work.commit('rename the program');
   await work.hg('copy', 'README.md', 'docs/copy-of-readme.md');
@@ -154,10 +165,10 @@ async function renamesAndModes(work: Committer): Promise<void> {
   await work.hg('copy', 'src/lib/strings.c', 'src/lib/more-strings.c');
   work.write('src/lib/more-strings.c', sourceText(210, 3));
   await work.commit('copy and change in one');
-  work.write('large.bin', noise(140_000, 5));
+  work.write('large.bin', noise(largeBytes, 5));
   await work.commit('a file too large to stay inline');
-  const larger = noise(140_500, 5);
-  larger.fill(7, 60_000, 60_100);
+  const larger = noise(largeBytes + 500, 5);
+  larger.fill(7, 600, 700);
   work.write('large.bin', larger);
   work.write('binary.dat', noise(3300, 4));
   await work.commit('change the large file');

@@ -30,7 +30,8 @@ export interface Layout {
   readonly expectRefusal?: ErrorCode;
 }
 
-type History = (session: HgSession) => Promise<void>;
+/** What is committed to a fresh repository. */
+export type History = (session: HgSession) => Promise<void>;
 
 const ZLIB = 'format.revlog-compression=zlib';
 const ZSTD = 'format.revlog-compression=zstd';
@@ -41,8 +42,8 @@ const init = (hg: string, folder: string, config: readonly string[]): void => {
 };
 
 /** `hg init` with a configuration, then a history with the same configuration. */
-const made =
-  (config: readonly string[], history: History = commonHistory): Layout['build'] =>
+export const made =
+  (config: readonly string[], history: History = (session) => commonHistory(session)): Layout['build'] =>
   async (hg, folder) => {
     init(hg, folder, config);
     await withHg(hg, folder, config, history);
@@ -64,20 +65,20 @@ const addRequirement = (folder: string, name: string): void => {
 };
 
 /** Version 0 is what Mercurial writes when the requirement `revlogv1` is absent; no configuration asks for it. */
-const version0 =
-  (config: readonly string[]): Layout['build'] =>
+export const version0 =
+  (config: readonly string[], history: History = (session) => commonHistory(session)): Layout['build'] =>
   async (hg, folder) => {
     const all = [ZLIB, 'format.use-share-safe=no', 'format.usegeneraldelta=no', 'format.sparse-revlog=no', ...config];
     init(hg, folder, all);
     const file = requiresFile(folder, 'wc');
     const kept = readFileSync(file, 'utf8').split('\n').filter((line) => line !== 'revlogv1' && line !== '');
     writeFileSync(file, kept.map((line) => `${line}\n`).join(''));
-    await withHg(hg, folder, all, commonHistory);
+    await withHg(hg, folder, all, history);
   };
 
 const CENSOR = 'extensions.censor=';
 
-const censored: Layout['build'] = async (hg, folder) => {
+export const censored: Layout['build'] = async (hg, folder) => {
   const config = [ZLIB, CENSOR];
   init(hg, folder, config);
   await withHg(hg, folder, config, async (session) => {

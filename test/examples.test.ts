@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, it } from 'mocha';
+
+import { listRevlogs, openRevlog } from '../src/index.js';
+import { shell } from './support/commands.js';
+import { PROJECT_ROOT } from './support/paths.js';
+import { useTempFolder } from './support/temp-folder.js';
+
+const EXAMPLE = join(PROJECT_ROOT, 'examples', 'repository');
+
+const run = (line: string): string => {
+  const { status, stdout, stderr } = shell(line);
+  assert.equal(status, 0, stderr);
+  return stdout + stderr;
+};
+
+/** Two repositories and a folder that is none, one of them damaged. */
+function makeFarm(folder: string): void {
+  mkdirSync(join(folder, 'group/empty'), { recursive: true });
+  cpSync(EXAMPLE, join(folder, 'one'), { recursive: true });
+  cpSync(EXAMPLE, join(folder, 'group/two'), { recursive: true });
+  cpSync(EXAMPLE, join(folder, 'broken'), { recursive: true });
+  const index = join(folder, 'broken/.hg/store/00changelog.i');
+  writeFileSync(index, readFileSync(index).subarray(0, 100));
+}
+
+describe('examples', () => {
+  const temporary = useTempFolder();
+
+  it('has a test here for each script', () => {
+    const scripts = readdirSync(join(PROJECT_ROOT, 'examples')).filter((name) => /\.(?:mjs|sh)$/.test(name));
+    assert.deepEqual(scripts.sort(), ['count-markers.mjs', 'largest-revisions.mjs', 'migrate.mjs', 'migrate.sh', 'recompress-revlog.mjs']);
+  });
+
+  it('recompress-revlog: the revlog made has the same revisions, as zstd', () => {
+    const source = join(EXAMPLE, '.hg/store/00manifest.i');
+    assert.equal(run(`node examples/recompress-revlog.mjs ${source} ${temporary('m.i')} zstd 19`), `${temporary('m.i')}: zstd\n`);
+    const [before, after] = [source, temporary('m.i')].map((indexFile) => {
+      const reader = openRevlog({ indexFile, dataFile: indexFile.replace(/i$/, 'd') });
+      const revisions = [...reader.batches()].flatMap((batch) => batch.revisions);
+      reader.close();
+      return revisions;
+    });
+    assert.deepEqual(after?.map(({ node }) => Buffer.from(node).toString('hex')), before?.map(({ node }) => Buffer.from(node).toString('hex')));
+    assert.ok(after?.some(({ chunk }) => chunk[0] === 0x28));
+    assert.ok(!after?.some(({ chunk }) => chunk[0] === 0x78));
+  });
+
+  it('count-markers: counts every chunk once', () => {
+    const output = run(`node examples/count-markers.mjs ${EXAMPLE}`);
+    const counted = [...output.matchAll(/(\d+) chunks/g)].reduce((sum, match) => sum + Number(match[1]), 0);
+    const revisions = listRevlogs(EXAMPLE).reduce((sum, files) => {
+      const reader = openRevlog(files);
+      reader.close();
+      return sum + reader.index.length;
+    }, 0);
+    assert.equal(counted, revisions);
+    assert.match(output, /^zlib /m);
+  });
+
+  it('largest-revisions: twenty, largest first', () => {
+    const lines = run(`node examples/largest-revisions.mjs ${EXAMPLE}`).trim().split('\n');
+    const sizes = lines.map((line) => Number(line.trim().split(/\s+/)[0]));
+    assert.equal(sizes.length, 20);
+    assert.deepEqual(sizes, [...sizes].sort((a, b) => b - a));
+  });
+
+  for (const [name, line] of [
+    ['migrate.sh', (from: string, to: string) => `sh examples/migrate.sh ${from} ${to} --to zstd`],
+    ['migrate.mjs', (from: string, to: string) => `node examples/migrate.mjs ${from} ${to} zstd`],
+  ] as const) {
+    it(`${name}: converts what it can, reports each as JSON, fails at the end where one failed`, () => {
+      makeFarm(temporary('farm'));
+      const { status, stdout, stderr } = shell(line(temporary('farm'), temporary('made')));
+      assert.equal(status, 1);
+      assert.match(stderr, /2 converted, 1 failed/);
+      const reports = stdout.trim().split('\n').map((text) => JSON.parse(text) as { error?: { code: string } });
+      assert.equal(reports.length, 3);
+      assert.deepEqual(reports.flatMap(({ error }) => (error === undefined ? [] : [error.code])), ['DATA_TRUNCATED']);
+      for (const made of ['one', 'group/two']) assert.ok(existsSync(join(temporary('made'), made, '.hg/requires')), made);
+      assert.ok(!existsSync(join(temporary('made'), 'broken')));
+    });
+  }
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { describe, it } from 'mocha';
+
+import { pathWithCommand, shell } from './support/commands.js';
+import { PROJECT_ROOT } from './support/paths.js';
+import { useTempFolder } from './support/temp-folder.js';
+
+const README = readFileSync(join(PROJECT_ROOT, 'README.md'), 'utf8');
+
+interface Shown {
+  readonly command: string;
+  readonly output: string;
+}
+
+/** The commands of the `console` blocks, each with the output shown below it. */
+function shownCommands(): Shown[] {
+  const blocks = [...README.matchAll(/```console\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
+  return blocks.flatMap((block) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((text) => ({ command: text.split('\n', 1)[0] ?? '', output: text.split('\n').slice(1).join('\n').trimEnd() })),
+  );
+}
+
+/** What differs from run to run, and what the README leaves out (`…`), matches anything. */
+function pattern(output: string): RegExp {
+  const escaped = output.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/…/g, '.*').replace(/^time .*$/gm, 'time .*')}\\s*$`, 's');
+}
+
+const INSTALL = 'npm ci && ';
+const TESTS = 'npm ci && npm test';
+
+describe('README', () => {
+  const temporary = useTempFolder();
+
+  it('shows commands that work, with the output that they have', () => {
+    const [bin, work] = [temporary('bin'), temporary('work')];
+    for (const folder of [bin, work]) mkdirSync(folder);
+    damageExample(join(work, 'damaged'));
+    const env = { PATH: pathWithCommand(bin) };
+    for (const { command, output } of shownCommands().filter((shown) => shown.command !== TESTS)) {
+      const line = command.replace(INSTALL, '').replaceAll('/tmp/', `${work}/`);
+      const { stdout, stderr } = shell(line, env);
+      const seen = (stdout + stderr).replaceAll(`${work}/`, '/tmp/').replaceAll(PROJECT_ROOT, '/home/you/revconvert');
+      assert.match(seen.trimEnd(), pattern(output), command);
+    }
+  });
+
+  it('names the test command that continuous integration runs', () => {
+    assert.ok(shownCommands().some(({ command }) => command === TESTS));
+    assert.match(readFileSync(join(PROJECT_ROOT, '.ci', 'run'), 'utf8'), /^npm ci && npm test$/m);
+  });
+
+  it('links to files that exist', () => {
+    const links = [...README.matchAll(/\]\(([^)#:]+)\)/g)].map((match) => match[1] ?? '');
+    assert.ok(links.length > 3);
+    for (const link of links) assert.ok(existsSync(join(PROJECT_ROOT, link)), link);
+  });
+});
+
+/** The example with the first byte of a zlib stream's second half gone wrong. */
+function damageExample(folder: string): void {
+  cpSync(join(PROJECT_ROOT, 'examples', 'repository'), folder, { recursive: true });
+  const file = join(folder, '.hg/store/data/src/heap.c.i');
+  const bytes = readFileSync(file);
+  bytes[65] = 0;
+  writeFileSync(file, bytes);
+}
