@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readlinkSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -6,6 +6,7 @@ import { RevconvertError, toRevconvertError } from '../errors.js';
 import type { LockHolder } from '../formats/lock-text.js';
 import { formatLockText, parseLockText } from '../formats/lock-text.js';
 import type { Repository } from './open.js';
+import { readSmallFile } from './read-file.js';
 
 /** Locks that are held, or why they are not. */
 export interface HeldLocks {
@@ -93,7 +94,7 @@ function createLock(path: string, text: string): void {
   }
 }
 
-/** @returns undefined where the lock is gone */
+/** @returns undefined where the lock is gone @throws RevconvertError PERMISSION, SYSTEM: it cannot be read */
 function readLock(path: string): string | undefined {
   try {
     return readlinkSync(path);
@@ -102,11 +103,7 @@ function readLock(path: string): string | undefined {
     if (code === 'ENOENT') return undefined;
     if (code !== 'EINVAL') throw toRevconvertError(error, { path });
   }
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
+  return readSmallFile(path)?.toString('utf8');
 }
 
 /** Removes the lock of a dead process of this host and PID namespace, guarded by a lock on the lock. */
