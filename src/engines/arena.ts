@@ -1,6 +1,7 @@
 /**
  * Room for many small outputs. Each output is written where it stays, so that no chunk is copied, and no output is
- * ever overwritten. A block lives as long as any output in it: whoever keeps a few outputs for long copies them.
+ * ever overwritten, unless its owner says that all are done with (`recycle`). A block lives as long as any output in
+ * it: whoever keeps a few outputs for long copies them.
  */
 
 /** Bytes of a block. */
@@ -8,9 +9,19 @@ export const BLOCK_BYTES = 256 * 1024;
 /** The most bytes that may be reserved; larger outputs get a buffer of their own. */
 export const MAX_RESERVE = 64 * 1024;
 
+const EMPTY = new Uint8Array(0);
+
+/** The most blocks that are kept for use again. */
+const MAX_KEPT_BLOCKS = 16;
+
 export class Arena {
+  /** Blocks for use again, where `recycle` is called. */
+  readonly #kept: Uint8Array<ArrayBuffer>[] = [];
+  #used = 0;
+  /** Somebody calls `recycle`: blocks are worth keeping. */
+  #recycles = false;
   /** The block in use. Bytes from `offset` on are free. */
-  block: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  block: Uint8Array<ArrayBuffer> = EMPTY;
   offset = 0;
 
   /** Free bytes of the block in use. */
@@ -24,8 +35,33 @@ export class Arena {
    */
   reserve(bytes: number): void {
     if (this.block.length - this.offset >= bytes) return;
-    this.block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    this.block = this.#nextBlock();
     this.offset = 0;
+  }
+
+  /**
+   * Begins anew in the blocks that there are: every output handed out before is lost. Memory that is used again
+   * is in the processor's cache, and gives the garbage collector nothing to do.
+   */
+  recycle(): void {
+    this.#used = 0;
+    this.#recycles = true;
+    this.block = EMPTY;
+    this.offset = 0;
+  }
+
+  #nextBlock(): Uint8Array<ArrayBuffer> {
+    const kept = this.#kept[this.#used];
+    if (kept !== undefined) {
+      this.#used++;
+      return kept;
+    }
+    const block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    if (this.#recycles && this.#kept.length < MAX_KEPT_BLOCKS) {
+      this.#kept.push(block);
+      this.#used++;
+    }
+    return block;
   }
 
   /** A view of the next bytes, which stay free. Reserve them first. */

@@ -25,12 +25,12 @@ const RAW_MARKER = 0x75; // 'u'
 export type ChunkDecoders = ReadonlyMap<number, ChunkDecompressor>;
 
 /** Loads the engine when its first chunk comes: for engines that are rare, or missing. */
-function lazyDecompressor(engine: Engine): ChunkDecompressor {
+function lazyDecompressor(engine: Engine, memory: Arena | undefined): ChunkDecompressor {
   let loaded: ChunkDecompressor | undefined;
   return {
     decompress: (chunks, limits) =>
       loaded?.decompress(chunks, limits) ??
-      loadEngine(engine).then((one) => (loaded ??= one.createDecompressor()).decompress(chunks, limits)),
+      loadEngine(engine).then((one) => (loaded ??= one.createDecompressor(memory)).decompress(chunks, limits)),
   };
 }
 
@@ -38,23 +38,24 @@ function lazyDecompressor(engine: Engine): ChunkDecompressor {
  * What is needed to read chunks of every engine, for one thread.
  * @param eager engines to load now, so that their chunks are decoded synchronously; the others are loaded when their
  *   first chunk comes, as are those that do not work here, which then is the error. @default zlib and zstd
+ * @param memory where what is decoded is put, for an owner who recycles it
  */
-export async function loadDecoders(eager: readonly EngineName[] = ['zlib', 'zstd']): Promise<ChunkDecoders> {
+export async function loadDecoders(eager: readonly EngineName[] = ['zlib', 'zstd'], memory?: Arena): Promise<ChunkDecoders> {
   const decoders = new Map<number, ChunkDecompressor>();
   for (const name of ENGINE_NAMES) {
     const engine = ENGINES[name];
     if (engine.marker === undefined) continue;
     const loaded = eager.includes(name) ? await tryLoadEngine(engine) : undefined;
-    decoders.set(engine.marker, loaded?.createDecompressor() ?? lazyDecompressor(engine));
+    decoders.set(engine.marker, loaded?.createDecompressor(memory) ?? lazyDecompressor(engine, memory));
   }
   return decoders;
 }
 
-const arena = new Arena();
+const ownArena = new Arena();
 
-function rawChunk(data: Uint8Array): Uint8Array {
+function rawChunk(data: Uint8Array, memory: Arena): Uint8Array {
   if (data.length === 0 || data[0] === RAW_NUL) return data;
-  const chunk = arena.allocate(data.length + 1);
+  const chunk = memory.allocate(data.length + 1);
   chunk[0] = RAW_MARKER;
   chunk.set(data, 1);
   return chunk;
@@ -72,23 +73,25 @@ function after<T, R>(value: MaybePromise<T>, next: (value: T) => R): MaybePromis
  * it does only where that is strictly shorter); else the data itself where it begins with 00; else 'u' and the data.
  * @param deltas what to store: hunks, or full texts
  * @param compressor one of this thread's; undefined: leave all raw
+ * @param memory where raw chunks are put, for an owner who recycles it
  * @returns the chunks, in order. Those of empty data and of data that begins with 00 may be the very input. A
  *   promise only where the compressor is asynchronous.
  */
 export function encodeChunks(
   deltas: readonly Uint8Array[],
   compressor: ChunkCompressor | undefined,
+  memory: Arena = ownArena,
 ): MaybePromise<Uint8Array[]> {
-  if (compressor === undefined) return deltas.map(rawChunk);
+  if (compressor === undefined) return deltas.map((delta) => rawChunk(delta, memory));
   if (!deltas.some((delta) => delta.length === 0)) {
     return after(compressor.compress(deltas), (compressed) =>
-      deltas.map((delta, i) => compressed[i] ?? rawChunk(delta)),
+      deltas.map((delta, i) => compressed[i] ?? rawChunk(delta, memory)),
     );
   }
   const filled = deltas.filter((delta) => delta.length > 0);
   return after(compressor.compress(filled), (compressed) => {
     let next = 0;
-    return deltas.map((delta) => (delta.length === 0 ? delta : (compressed[next++] ?? rawChunk(delta))));
+    return deltas.map((delta) => (delta.length === 0 ? delta : (compressed[next++] ?? rawChunk(delta, memory))));
   });
 }
 

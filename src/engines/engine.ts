@@ -1,5 +1,7 @@
 /** What a compression engine is to the rest of the program. */
 
+import type { Arena } from './arena.js';
+
 /** A chunk that could not be decoded: data, not an exception, so that one bad chunk does not spoil its batch. */
 export class DecodeFault {
   /**
@@ -46,6 +48,8 @@ export interface CompressorOptions {
   readonly level?: number | undefined;
   /** zstd: write frame checksums. Other engines ignore it. @default false */
   readonly checksum?: boolean;
+  /** Where outputs are put, for an owner who recycles it. @default memory that is never used again */
+  readonly memory?: Arena | undefined;
 }
 
 /** One way to run an engine: a package, or what Node has built in. */
@@ -58,7 +62,8 @@ export interface Backend {
 
 export interface LoadedBackend {
   createCompressor(options: CompressorOptions): ChunkCompressor;
-  createDecompressor(): ChunkDecompressor;
+  /** @param memory where outputs are put, for an owner who recycles it */
+  createDecompressor(memory?: Arena): ChunkDecompressor;
 }
 
 /** An engine as declared in the registry: facts only, nothing is loaded. */

@@ -7,6 +7,7 @@
  */
 
 import { RevconvertError } from '../errors.js';
+import type { Arena } from './arena.js';
 import type {
   Backend,
   ChunkCompressor,
@@ -83,7 +84,7 @@ export interface LoadedEngine {
    */
   createCompressor(options?: CompressorOptions): ChunkCompressor;
   /** One per thread, reused for every chunk. */
-  createDecompressor(): ChunkDecompressor;
+  createDecompressor(memory?: Arena): ChunkDecompressor;
 }
 
 const isEngineName = (name: string): name is EngineName => Object.hasOwn(ENGINES, name);
@@ -144,7 +145,7 @@ const withLevelCheck = (engine: Engine, name: string, loaded: LoadedBackend): Lo
   backend: name,
   createCompressor: (options = {}) =>
     loaded.createCompressor({ ...options, level: checkLevel(engine, options.level) }),
-  createDecompressor: () => loaded.createDecompressor(),
+  createDecompressor: (memory) => loaded.createDecompressor(memory),
 });
 
 /**

@@ -2,10 +2,11 @@ import { copyFileSync, rmSync } from 'node:fs';
 
 import type { ErrorData } from '../errors.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
+import { ByteCollector } from '../formats/byte-collector.js';
 import { createEntryEncoder } from '../formats/encode-entries.js';
 import type { RevlogKind } from '../formats/record.js';
 import type { RevlogHeader } from '../formats/revlog-header.js';
-import { RevlogIndex } from '../formats/revlog-index.js';
+import { ENTRY_SIZE, INLINE_LIMIT, RevlogIndex } from '../formats/revlog-index.js';
 import type { RevlogOutcome } from '../sinks/revlog-writer.js';
 import { RevlogWriter } from '../sinks/revlog-writer.js';
 import { openByteSource } from '../streams/byte-source.js';
@@ -13,7 +14,7 @@ import type { RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog, readBatches } from '../streams/read-revlog.js';
 import { drive } from '../streams/stage.js';
 import type { ConversionSettings } from './settings.js';
-import type { StageFactory } from './stages.js';
+import type { ThreadEngines } from './thread-engines.js';
 
 type FilePath = string | Uint8Array;
 
@@ -49,10 +50,8 @@ export interface RevlogResult {
   readonly carried: ErrorData | undefined;
   /** Bytes behind the last chunk that no revision refers to, left behind. */
   readonly trailingBytes: number;
-  /** The source is inline: a data file beside it means nothing. */
-  readonly inlineSource: boolean;
-  /** There is a data file in the source. */
-  readonly hadData: boolean;
+  /** There is a data file in the source to which no revision can refer (the index is inline, or empty): left behind. */
+  readonly staleData: boolean;
 }
 
 /** A path that may have crossed threads, where a Buffer becomes a plain array. */
@@ -69,7 +68,7 @@ export function targetHeader(source: RevlogHeader, kind: RevlogKind, settings: C
  * Converts one revlog.
  * @throws RevconvertError for damage (unless settings say to keep going, or the job is a stray), and for the system's failures
  */
-export async function convertRevlog(job: RevlogJob, settings: ConversionSettings, stages: StageFactory): Promise<RevlogResult> {
+export async function convertRevlog(job: RevlogJob, settings: ConversionSettings, engines: ThreadEngines): Promise<RevlogResult> {
   const tolerant = settings.keepGoing || job.stray;
   const damaged: ErrorData[] = [];
   const onDamage = settings.keepGoing ? (error: RevconvertError) => damaged.push(error.toJSON()) : undefined;
@@ -81,7 +80,7 @@ export async function convertRevlog(job: RevlogJob, settings: ConversionSettings
       kind: job.kind,
       onDamage,
     });
-    const outcome = await rewrite(reader, job, settings, stages, onDamage);
+    const outcome = await rewrite(reader, job, settings, engines, onDamage);
     return {
       id: job.id,
       name: job.name,
@@ -92,8 +91,7 @@ export async function convertRevlog(job: RevlogJob, settings: ConversionSettings
       damaged,
       carried: undefined,
       trailingBytes: reader.trailingBytes,
-      inlineSource: reader.index.header.inline,
-      hadData: job.hasData,
+      staleData: hasStaleData(job, reader.index),
     };
   } catch (error) {
     const failure = toRevconvertError(error, { path: job.name });
@@ -102,11 +100,14 @@ export async function convertRevlog(job: RevlogJob, settings: ConversionSettings
   }
 }
 
+/** Whether there is a data file to which no revision of the index can refer. */
+export const hasStaleData = (job: RevlogJob, index: RevlogIndex): boolean => job.hasData && (index.header.inline || index.length === 0);
+
 async function rewrite(
   reader: RevlogReader,
   job: RevlogJob,
   settings: ConversionSettings,
-  stages: StageFactory,
+  engines: ThreadEngines,
   onDamage: ((error: RevconvertError) => void) | undefined,
 ): Promise<RevlogOutcome> {
   const writer = new RevlogWriter({
@@ -115,9 +116,13 @@ async function rewrite(
     dataFile: asPath(job.targetData),
     path: job.name,
     mode: settings.fileMode,
+    expectedBytes: Math.min(reader.index.chunksEnd(), INLINE_LIMIT),
   });
   try {
-    await drive(reader.batches(), stages(job.kind, onDamage), (batch) => writer.write(batch));
+    await drive(reader.batches(), engines.createPipeline(job.kind, onDamage), (batch) => {
+      writer.write(batch);
+      engines.recycle();
+    });
     return writer.finish();
   } catch (error) {
     writer.abort();
@@ -153,8 +158,7 @@ export function carryWhole(job: RevlogJob, reason: RevconvertError): RevlogResul
     damaged: [],
     carried: reason.toJSON(),
     trailingBytes: 0,
-    inlineSource: false,
-    hadData: job.hasData,
+    staleData: false,
   };
 }
 
@@ -186,34 +190,34 @@ export interface RangeResult {
 }
 
 /** Converts a range of revisions in memory. @throws as {@link convertRevlog} */
-export async function convertRange(job: RangeJob, settings: ConversionSettings, stages: StageFactory): Promise<RangeResult> {
+export async function convertRange(job: RangeJob, settings: ConversionSettings, engines: ThreadEngines): Promise<RangeResult> {
   const damaged: ErrorData[] = [];
   const onDamage = settings.keepGoing ? (error: RevconvertError) => damaged.push(error.toJSON()) : undefined;
   const index = new RevlogIndex(job.header, job.table);
   const { generaldelta } = targetHeader(job.header, job.kind, settings);
   const encoder = createEntryEncoder({ generaldelta, chainStart: job.from === 0 ? -1 : index.chainStart(job.from - 1) });
-  const entries: Buffer[] = [];
-  const chunks: Uint8Array[] = [];
+  const entries = new ByteCollector((job.to - job.from) * ENTRY_SIZE, sharedMemory);
+  const chunks = new ByteCollector(storedBytes(index, job.from, job.to), sharedMemory);
   const data = openByteSource(asPath(job.chunkFile), job.name);
   try {
     const batches = readBatches({ index, data, path: job.name, kind: job.kind }, job.from, job.to);
-    await drive(batches, stages(job.kind, onDamage), (batch) => {
-      entries.push(encoder.encode(batch.revisions));
-      for (const revision of batch.revisions) chunks.push(revision.chunk);
+    await drive(batches, engines.createPipeline(job.kind, onDamage), (batch) => {
+      entries.append(encoder.encode(batch.revisions));
+      for (const revision of batch.revisions) chunks.append(revision.chunk);
+      engines.recycle();
     });
   } finally {
     data.close();
   }
-  return { entries: concatenate(entries), chunks: concatenate(chunks), damaged };
+  return { entries: entries.view(), chunks: chunks.view(), damaged };
 }
 
-/** Into memory that all threads see: nothing is copied on the way to the one that writes. */
-function concatenate(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(new SharedArrayBuffer(parts.reduce((sum, part) => sum + part.length, 0)));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+/** Memory that all threads see: nothing is copied on the way to the one that writes. */
+const sharedMemory = (bytes: number): Uint8Array => new Uint8Array(new SharedArrayBuffer(bytes));
+
+/** Bytes of the chunks of a range in the source, and some: what is made of them is rarely much larger. */
+function storedBytes(index: RevlogIndex, from: number, to: number): number {
+  let bytes = 0;
+  for (let rev = from; rev < to; rev++) bytes += index.chunkLength(rev);
+  return bytes + (bytes >> 3);
 }

@@ -7,7 +7,7 @@ import type { RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog } from '../streams/read-revlog.js';
 import { below, displayName } from './byte-path.js';
 import type { RangeJob, RangeResult, RevlogJob, RevlogResult } from './convert-revlog.js';
-import { asPath, targetHeader } from './convert-revlog.js';
+import { asPath, hasStaleData, targetHeader } from './convert-revlog.js';
 import type { RevlogSource } from './discover.js';
 import { dataNameOf } from './discover.js';
 import type { ConversionPlan } from './plan.js';
@@ -134,17 +134,18 @@ function jobOf({ plan, from, to }: StoreConversion, { revlog, id }: Numbered): R
 interface LargeRevlog {
   readonly ranges: readonly Range[];
   rangeJob(range: Range): RangeJob;
-  /** @returns the revlog's result once its last range has been written */
+  /** @returns the revlog's result once its last range has been written; nothing is written once it is closed */
   take(position: number, result: RangeResult): RevlogResult | undefined;
   close(): void;
 }
 
 /**
- * Prepares a large revlog. Those whose index is bad, and those of version 0 (whose text lengths have to be counted
- * from the start), are left to one thread: undefined.
+ * Prepares a large revlog. Those whose index is bad, those of version 0 (whose text lengths have to be counted from
+ * the start), and those not listed (which may have to be carried whole) are left to one thread: undefined.
  */
 function openLarge(conversion: StoreConversion, numbered: Numbered): LargeRevlog | undefined {
   const job = jobOf(conversion, numbered);
+  if (job.stray) return undefined;
   const damaged: ErrorData[] = [];
   const onDamage = conversion.settings.keepGoing ? (error: RevconvertError) => damaged.push(error.toJSON()) : undefined;
   let reader: RevlogReader;
@@ -183,6 +184,7 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
     ranges,
     rangeJob: (range) => ({ name: job.name, kind: job.kind, table, header: index.header, chunkFile, from: range.from, to: range.to }),
     take(position, result) {
+      if (!open) return undefined;
       early.set(position, result);
       for (let ready = early.get(next); ready !== undefined; ready = early.get(next)) {
         early.delete(next++);
@@ -202,8 +204,7 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
         damaged,
         carried: undefined,
         trailingBytes,
-        inlineSource: index.header.inline,
-        hadData: job.hasData,
+        staleData: hasStaleData(job, index),
       };
     },
     close() {

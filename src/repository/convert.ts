@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 
 import { loadEngine } from '../engines/registry.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
@@ -74,7 +74,7 @@ export async function convertRepository(source: string, destination: string, opt
       return summarise({ ...done, destination: target.path, options: filled, locks, milliseconds: performance.now() - started });
     } catch (error) {
       target.discard();
-      throw toRevconvertError(error);
+      throw error;
     }
   });
 }
@@ -171,27 +171,33 @@ function threadsWorthFor({ discovery }: RepositoryFacts): number {
 async function withSource<T>(source: string, options: FilledOptions, action: (repository: Repository, locks: HeldLocks) => Promise<T>): Promise<T> {
   const first = openRepository(source);
   const notice = (lock: string, holder: string): void => options.onNotice?.(`waiting for ${lock}, held by ${holder}`);
-  const locks: HeldLocks = options.lock
-    ? await lockRepository(first, { timeoutSeconds: options.lockTimeout, signal: options.signal, onWait: notice }).catch((error: unknown) => {
-        throw toRevconvertError(error);
-      })
-    : { unlocked: '--no-lock', release: () => undefined };
+  let locks: HeldLocks = { unlocked: '--no-lock', release: () => undefined };
   try {
+    if (options.lock) locks = await lockRepository(first, { timeoutSeconds: options.lockTimeout, signal: options.signal, onWait: notice });
     options.signal?.throwIfAborted();
     // Again: what was read before the lock was held may have changed since.
     return await action(openRepository(source), locks);
   } catch (error) {
-    throw toRevconvertError(error);
+    throw asFailure(error, options.signal);
   } finally {
     locks.release();
   }
+}
+
+/** A caller may abort with any reason, which is then what was thrown. */
+function asFailure(error: unknown, signal: AbortSignal | undefined): RevconvertError {
+  const isReason = signal?.aborted === true && error === signal.reason;
+  return isReason ? new RevconvertError('CANCELLED', 'interrupted', {}, { cause: error }) : toRevconvertError(error);
 }
 
 function carryItems({ files, discovery, repository }: RepositoryFacts): CarryItem[] {
   const prefix = repository.hasStore ? 'store/' : '';
   return [
     ...files.filter(({ action }) => action === 'carry' || action === 'unknown'),
-    ...discovery.strays.map((path): CarryItem => ({ name: prefix + path, targetName: `store/${path}`, kind: 'file' })),
+    ...discovery.strays.map((path): CarryItem => {
+      const kind = lstatSync(below(repository.storeFolder, path)).isSymbolicLink() ? 'link' : 'file';
+      return { name: prefix + path, targetName: `store/${path}`, kind };
+    }),
   ];
 }
 

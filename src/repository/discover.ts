@@ -4,7 +4,7 @@ import { toRevconvertError } from '../errors.js';
 import { parseFileIndexDocket, parseFileIndexPaths } from '../formats/fileindex.js';
 import { parseFncache } from '../formats/fncache.js';
 import type { RevlogKind } from '../formats/record.js';
-import type { BytePath } from '../formats/store-path.js';
+import type { BytePath, StoreEncoding } from '../formats/store-path.js';
 import { decodeDirectories, decodeStorePath, encodeDirectories, encodeStorePath } from '../formats/store-path.js';
 import { below } from './byte-path.js';
 import type { Repository } from './open.js';
@@ -47,6 +47,10 @@ const TOP_LEVEL: readonly (readonly [name: string, kind: RevlogKind])[] = [
   ['00manifest.i', 'manifest'],
 ];
 
+/** Where the data file of an index lies: beside it, but for hashed names, where both have a hash of their own. */
+const dataPathOf = (name: BytePath, indexPath: BytePath, encoding: StoreEncoding): BytePath =>
+  indexPath.startsWith('dh/') ? encodeStorePath(dataNameOf(name), encoding) : dataNameOf(indexPath);
+
 /** The name of the data file that goes with an index. */
 export const dataNameOf = (indexName: BytePath): BytePath => `${indexName.slice(0, -1)}d`;
 
@@ -77,10 +81,10 @@ export function discoverRevlogs(repository: Repository): Discovery {
   const missing: BytePath[] = [];
   const add = (name: BytePath, byList: boolean): boolean => {
     const indexPath = encodeStorePath(name, encoding);
-    const dataPath = encodeStorePath(dataNameOf(name), encoding);
-    if (!onDisk.delete(indexPath)) return false;
-    const indexBytes = sizeOf(storeFolder, indexPath);
+    const dataPath = dataPathOf(name, indexPath, encoding);
+    const indexBytes = onDisk.has(indexPath) ? sizeOf(storeFolder, indexPath) : undefined;
     if (indexBytes === undefined) return false;
+    onDisk.delete(indexPath);
     const dataBytes = onDisk.delete(dataPath) ? (sizeOf(storeFolder, dataPath) ?? 0) : 0;
     revlogs.push({ name, kind: kindOf(name), indexPath, dataPath, indexBytes, dataBytes, listed: byList });
     return true;
@@ -93,7 +97,8 @@ export function discoverRevlogs(repository: Repository): Discovery {
     if (name !== undefined && isRevlogFile(name) && name.endsWith('.i')) add(name, repository.fileList === 'fileindex' && name.startsWith('meta/'));
   }
   revlogs.push(...topLevelRevlogs(storeFolder));
-  return { revlogs, listedNames, missing, strays: [...onDisk].sort(), specials, leftovers: leftovers.sort() };
+  const strays = [...onDisk, ...topLevelStrays(storeFolder)].sort();
+  return { revlogs, listedNames, missing, strays, specials, leftovers: leftovers.sort() };
 }
 
 /** Takes the backups of a transaction out of the files that are not listed. */
@@ -113,6 +118,12 @@ function topLevelRevlogs(storeFolder: string): RevlogSource[] {
   }
   return found;
 }
+
+/** Data files of a changelog or manifest that has no index. */
+const topLevelStrays = (storeFolder: string): BytePath[] =>
+  TOP_LEVEL.filter(([name]) => sizeOf(storeFolder, name) === undefined)
+    .map(([name]) => dataNameOf(name))
+    .filter((dataPath) => sizeOf(storeFolder, dataPath) !== undefined);
 
 /** In bytes; links are followed. Undefined where there is nothing. */
 const sizeOf = (folder: string, path: BytePath): number | undefined => statSync(below(folder, path), { throwIfNoEntry: false })?.size;

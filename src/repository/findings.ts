@@ -1,10 +1,12 @@
 import type { ErrorData } from '../errors.js';
 import { RevconvertError } from '../errors.js';
+import type { BytePath } from '../formats/store-path.js';
 import { displayName } from './byte-path.js';
 import type { CarryOutcome } from './carry.js';
 import type { RevlogResult } from './convert-revlog.js';
 import type { Discovery } from './discover.js';
 import type { RepositoryFacts } from './plan.js';
+import { fncacheLines } from './target-layout.js';
 
 /** What a person should know of a finished conversion. */
 export interface Findings {
@@ -25,7 +27,7 @@ export interface DroppedFile {
 export function collectFindings(facts: RepositoryFacts, results: readonly RevlogResult[], carried: CarryOutcome): Findings {
   const { discovery, files } = facts;
   return {
-    warnings: [...listWarnings(discovery), ...results.flatMap(resultWarnings)],
+    warnings: [...listWarnings(discovery, new Set(fncacheLines(discovery, results))), ...results.flatMap(resultWarnings)],
     unknownFiles: files.filter(({ action }) => action === 'unknown').map(({ name }) => displayName(name)),
     dropped: [
       ...files.filter(({ action }) => action === 'drop').map(({ name, why }) => ({ name: displayName(name), why })),
@@ -39,17 +41,18 @@ export function collectFindings(facts: RepositoryFacts, results: readonly Revlog
 const warn = (path: string, message: string): ErrorData => new RevconvertError('REVLOG_MISSING', message, { path }).toJSON();
 const disorder = (path: string, message: string): ErrorData => new RevconvertError('STORE_DISORDER', message, { path }).toJSON();
 
-function listWarnings({ missing, revlogs, strays }: Discovery): ErrorData[] {
+function listWarnings({ missing, revlogs, strays }: Discovery, newList: ReadonlySet<BytePath>): ErrorData[] {
+  const isGone = (name: BytePath): boolean => name.endsWith('.d') && !newList.has(name);
   return [
-    ...missing.map((name) => warn(displayName(name), 'listed in the store and missing; it stays listed')),
+    ...missing.map((name) => warn(displayName(name), `listed in the store and missing; ${isGone(name) ? 'no longer' : 'it stays'} listed`)),
     ...revlogs.filter(({ listed }) => !listed).map(({ name }) => disorder(displayName(name), 'in the store and not listed; carried, still not listed')),
-    ...strays.map((name) => disorder(displayName(name), 'in the store, not listed, and no revlog that can be named; carried byte for byte')),
+    ...strays.map((name) => disorder(displayName(name), 'in the store, and no part of a revlog that can be named; carried byte for byte')),
   ];
 }
 
-function resultWarnings({ name, damaged, carried, inlineSource, hadData }: RevlogResult): ErrorData[] {
+function resultWarnings({ name, damaged, carried, staleData }: RevlogResult): ErrorData[] {
   const whole = carried === undefined ? [] : [{ ...carried, message: `${carried.message}; the revlog was carried byte for byte` }];
-  const stale = inlineSource && hadData ? [disorder(name, 'the revlog is inline; the data file beside it means nothing and was left behind')] : [];
+  const stale = staleData ? [disorder(name, 'no revision refers to the data file beside it, which was left behind')] : [];
   return [...damaged, ...whole, ...stale];
 }
 

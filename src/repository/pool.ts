@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { ConversionSettings } from './settings.js';
-import type { RunTask, Task, TaskResult } from './tasks.js';
+import type { RunTask } from './tasks.js';
 import { createTaskRunner } from './tasks.js';
+import { startThread } from './thread.js';
 
 /** Runs tasks in some number of threads. */
 export interface TaskPool {
@@ -22,7 +23,7 @@ const LANES_PER_THREAD = 2;
  * @throws RevconvertError ENGINE_MISSING, LEVEL
  */
 export async function createPool(jobs: number, settings: ConversionSettings): Promise<TaskPool> {
-  const others = jobs === 1 ? NO_THREADS : await startThreads(jobs - 1, settings);
+  const others = startThreads(jobs - 1, settings);
   try {
     const own = createOwnLane(await createTaskRunner(settings));
     return {
@@ -39,8 +40,6 @@ export async function createPool(jobs: number, settings: ConversionSettings): Pr
   }
 }
 
-const NO_THREADS: TaskPool = { threads: 0, lanes: [], close: () => Promise.resolve() };
-
 function createOwnLane(runTask: RunTask): { run: RunTask; idle: () => Promise<unknown> } {
   let current: Promise<unknown> = Promise.resolve();
   return {
@@ -54,32 +53,13 @@ function createOwnLane(runTask: RunTask): { run: RunTask; idle: () => Promise<un
   };
 }
 
-/**
- * Piscina tries `require` before `import`. Node 20 to 22 abort the whole process where a thread is stopped in the middle
- * of requiring an ES module, as happens when a conversion fails at once.
- */
-const THREAD_FLAGS = ['--no-experimental-require-module'];
-
-async function startThreads(threads: number, settings: ConversionSettings): Promise<TaskPool> {
-  const { Piscina } = await import('piscina');
-  const pool = new Piscina({
-    filename: new URL('worker.js', import.meta.url).href,
-    minThreads: threads,
-    maxThreads: threads,
-    concurrentTasksPerWorker: LANES_PER_THREAD,
-    idleTimeout: Infinity,
-    recordTiming: false,
-    workerData: settings,
-    execArgv: [...process.execArgv, ...THREAD_FLAGS],
-  });
-  const run: RunTask = (task: Task) => pool.run(task) as Promise<TaskResult>;
+function startThreads(count: number, settings: ConversionSettings): TaskPool {
+  const threads = Array.from({ length: count }, () => startThread(settings));
   return {
-    threads,
-    lanes: Array.from({ length: threads * LANES_PER_THREAD }, () => run),
-    close() {
-      // A result that comes while the threads are stopped belongs to no task any more; Piscina calls that an error.
-      pool.on('error', () => undefined);
-      return pool.destroy();
+    threads: count,
+    lanes: threads.flatMap(({ run }) => Array.from({ length: LANES_PER_THREAD }, () => run)),
+    close: async () => {
+      await Promise.all(threads.map((thread) => thread.close()));
     },
   };
 }

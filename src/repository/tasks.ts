@@ -3,7 +3,7 @@ import { RevconvertError, toRevconvertError } from '../errors.js';
 import type { RangeJob, RangeResult, RevlogJob, RevlogResult } from './convert-revlog.js';
 import { convertRange, convertRevlog } from './convert-revlog.js';
 import type { ConversionSettings } from './settings.js';
-import { loadStages } from './stages.js';
+import { loadThreadEngines } from './thread-engines.js';
 
 /** A piece of work for one thread. Plain data. */
 export type Task =
@@ -26,11 +26,11 @@ export type RunTask = (task: Task) => Promise<TaskResult>;
  * @throws RevconvertError ENGINE_MISSING, LEVEL
  */
 export async function createTaskRunner(settings: ConversionSettings): Promise<RunTask> {
-  const stages = await loadStages(settings);
+  const engines = await loadThreadEngines(settings);
   const perform = async (task: Task): Promise<TaskResult> => {
-    if (task.type === 'range') return { type: 'range', result: await convertRange(task.job, settings, stages) };
+    if (task.type === 'range') return { type: 'range', result: await convertRange(task.job, settings, engines) };
     const results: RevlogResult[] = [];
-    for (const job of task.jobs) results.push(await convertRevlog(job, settings, stages));
+    for (const job of task.jobs) results.push(await convertRevlog(job, settings, engines));
     return { type: 'revlogs', results };
   };
   return async (task) => {

@@ -1,6 +1,7 @@
 import { closeSync, fchmodSync, openSync, rmSync, writeSync } from 'node:fs';
 
 import { toRevconvertError } from '../errors.js';
+import { ByteCollector } from '../formats/byte-collector.js';
 import type { EntryEncoder } from '../formats/encode-entries.js';
 import { createEntryEncoder } from '../formats/encode-entries.js';
 import type { RevisionBatch } from '../formats/record.js';
@@ -19,9 +20,16 @@ export interface RevlogWriterOptions {
   /** Mercurial 7.1+ header bits; carried from the source. @default false */
   readonly filelogMeta?: boolean;
   readonly deltaInfo?: boolean;
+  /** About how many bytes of chunks there will be; saves copying. */
+  readonly expectedBytes?: number;
   /** Mode of the files. @default what the umask gives */
   readonly mode?: number | undefined;
 }
+
+const FIRST_CAPACITY = 4096;
+
+/** Chunks of a split revlog are written when this many bytes have gathered. */
+const WRITE_BYTES = 1 << 18;
 
 export interface RevlogOutcome {
   readonly revisions: number;
@@ -39,7 +47,8 @@ export interface RevlogOutcome {
 export class RevlogWriter {
   private readonly encoder: EntryEncoder;
   private readonly tables: Buffer[] = [];
-  private pending: Uint8Array[] = [];
+  /** Chunks not written yet: all of them, as long as the revlog may be inline. Copies: a batch's memory is its owner's. */
+  private readonly pending: ByteCollector;
   private revisions = 0;
   private end = 0;
   private data: number | undefined;
@@ -48,14 +57,13 @@ export class RevlogWriter {
 
   constructor(private readonly options: RevlogWriterOptions) {
     this.encoder = createEntryEncoder(options);
+    this.pending = new ByteCollector(options.expectedBytes ?? FIRST_CAPACITY);
   }
 
   /** Appends the revisions of a batch, `chunk` filled. @throws RevconvertError NO_SPACE, PERMISSION, SYSTEM, INTERNAL */
   write(batch: RevisionBatch): void {
-    this.append(
-      this.encoder.encode(batch.revisions),
-      batch.revisions.map((revision) => revision.chunk),
-    );
+    this.appendEntries(this.encoder.encode(batch.revisions));
+    for (const { chunk } of batch.revisions) this.appendChunks(chunk);
   }
 
   /**
@@ -65,12 +73,14 @@ export class RevlogWriter {
    */
   writeEncoded(table: Buffer, chunks: Uint8Array): void {
     shiftOffsets(table, this.end);
-    this.append(table, [chunks]);
+    this.appendEntries(table);
+    this.appendChunks(chunks);
   }
 
   /** Writes what is still in memory and closes the files. */
   finish(): RevlogOutcome {
     const inline = this.data === undefined;
+    if (this.data !== undefined) this.writePending(this.data);
     this.closeData();
     const index = this.revisions === 0 ? Buffer.alloc(0) : this.assembleIndex(inline);
     const descriptor = this.create(this.options.indexFile);
@@ -88,26 +98,21 @@ export class RevlogWriter {
     for (const file of this.made.splice(0)) rmSync(file, { force: true });
   }
 
-  private append(table: Buffer, chunks: readonly Uint8Array[]): void {
+  private appendEntries(table: Buffer): void {
     this.tables.push(table);
     this.revisions += table.length / ENTRY_SIZE;
-    for (const chunk of chunks) this.end += chunk.length;
-    if (this.data !== undefined) {
-      this.writeData(chunks);
-      return;
-    }
-    for (const chunk of chunks) this.pending.push(chunk);
-    if (this.end < INLINE_LIMIT) return;
-    this.data = this.create(this.options.dataFile);
-    this.writeData(this.pending);
-    this.pending = [];
   }
 
-  private writeData(chunks: readonly Uint8Array[]): void {
-    const { data } = this;
-    const [only] = chunks;
-    if (data === undefined || only === undefined) return;
-    this.guard(() => writeFully(data, chunks.length === 1 ? only : Buffer.concat(chunks)));
+  private appendChunks(chunks: Uint8Array): void {
+    this.end += chunks.length;
+    if (this.end >= INLINE_LIMIT) this.data ??= this.create(this.options.dataFile);
+    this.pending.append(chunks);
+    if (this.data !== undefined && this.pending.length >= WRITE_BYTES) this.writePending(this.data);
+  }
+
+  private writePending(data: number): void {
+    this.guard(() => writeFully(data, this.pending.view()));
+    this.pending.clear();
   }
 
   private assembleIndex(inline: boolean): Buffer {
@@ -115,7 +120,7 @@ export class RevlogWriter {
     const header: RevlogHeader = { version: 1, inline, generaldelta, filelogMeta, deltaInfo };
     const table = Buffer.concat(this.tables);
     table.writeUInt32BE(encodeRevlogHeader(header), 0);
-    return inline ? interleave(table, Buffer.concat(this.pending)) : table;
+    return inline ? interleave(table, this.pending.view()) : table;
   }
 
   private create(file: string | Buffer): number {
@@ -143,14 +148,15 @@ export class RevlogWriter {
 const CHUNK_LENGTH_AT = 8;
 
 /** Entry, chunk, entry, chunk: the layout of an inline revlog. */
-function interleave(table: Buffer, chunks: Buffer): Buffer {
+function interleave(table: Buffer, chunks: Uint8Array): Buffer {
   const whole = Buffer.allocUnsafe(table.length + chunks.length);
   let to = 0;
   let from = 0;
   for (let at = 0; at < table.length; at += ENTRY_SIZE) {
     const length = table.readInt32BE(at + CHUNK_LENGTH_AT);
     to += table.copy(whole, to, at, at + ENTRY_SIZE);
-    to += chunks.copy(whole, to, from, from + length);
+    whole.set(chunks.subarray(from, from + length), to);
+    to += length;
     from += length;
   }
   return whole;

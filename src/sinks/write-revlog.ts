@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { Writable } from 'node:stream';
 
 import { toRevconvertError } from '../errors.js';
@@ -24,6 +24,8 @@ export function writeRevlog(options: WriteRevlogOptions): Writable {
   const dataFile = options.dataFile ?? `${indexFile.replace(/\.i$/, '')}.d`;
   const temporary = { indexFile: `${indexFile}.tmp`, dataFile: `${dataFile}.tmp` };
   const writer = new RevlogWriter({ ...temporary, path: indexFile, generaldelta });
+  /** What stands under its final name; removed again where the rest cannot follow. */
+  const placed: string[] = [];
   let finished = false;
   return new Writable({
     objectMode: true,
@@ -34,15 +36,22 @@ export function writeRevlog(options: WriteRevlogOptions): Writable {
     final(done) {
       attempt(() => {
         const { inline } = writer.finish();
-        if (!inline) moveIntoPlace(temporary.dataFile, dataFile);
-        moveIntoPlace(temporary.indexFile, indexFile);
+        const moves = [{ from: temporary.indexFile, to: indexFile }];
+        if (!inline) moves.unshift({ from: temporary.dataFile, to: dataFile });
+        for (const { from } of moves) flush(from);
+        for (const { from, to } of moves) {
+          renameSync(from, to);
+          placed.push(to);
+        }
         finished = true;
       }, done);
     },
     destroy(error, done) {
       attempt(
         () => {
-          if (!finished) writer.abort();
+          if (finished) return;
+          writer.abort();
+          for (const file of placed) rmSync(file, { force: true });
         },
         (failure) => done(error ?? failure ?? null),
       );
@@ -50,14 +59,13 @@ export function writeRevlog(options: WriteRevlogOptions): Writable {
   });
 }
 
-function moveIntoPlace(from: string, to: string): void {
-  const descriptor = openSync(from, 'r');
+function flush(file: string): void {
+  const descriptor = openSync(file, 'r');
   try {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
-  renameSync(from, to);
 }
 
 function attempt(action: () => void, done: (error?: Error | null) => void): void {

@@ -170,27 +170,54 @@ function readSpan(origin: BatchOrigin, from: number, to: number): Revision[] {
   const end = index.position(to - 1) + index.chunkLength(to - 1);
   const bytes = start >= data.size ? Buffer.alloc(0) : data.read(start, Math.min(end, data.size) - start);
   const revisions: Revision[] = [];
-  for (let rev = from; rev < to; rev++) {
-    const position = index.position(rev);
-    const deltaBase = index.deltaBase(rev);
-    revisions.push({
-      rev,
-      node: index.node(rev),
-      p1: index.p1(rev),
-      p2: index.p2(rev),
-      linkRev: index.linkRev(rev),
-      flags: index.flags(rev),
-      rawSize: index.rawSize(rev),
-      deltaBase,
-      baseSize: deltaBase < 0 ? 0 : index.rawSize(deltaBase),
-      position,
-      chunk: bytes.subarray(position - start, position - start + index.chunkLength(rev)),
-      delta: undefined,
-      text: undefined,
-      damaged: position + index.chunkLength(rev) > data.size,
-    });
-  }
+  for (let rev = from; rev < to; rev++) revisions.push(new StoredRevision(index, rev, bytes, start));
   return revisions;
+}
+
+/** A record as it is read. A class, so that all have one shape, and the node is looked up only where it is wanted. */
+class StoredRevision implements Revision {
+  readonly p1: number;
+  readonly p2: number;
+  readonly linkRev: number;
+  readonly flags: number;
+  rawSize: number;
+  deltaBase: number;
+  readonly baseSize: number;
+  readonly position: number;
+  chunk: Uint8Array;
+  delta: Uint8Array | undefined = undefined;
+  text: Uint8Array | undefined = undefined;
+  damaged: boolean;
+  readonly #index: RevlogIndex;
+
+  /**
+   * @param bytes of the file, from `start` on; where they end before the chunk does, the chunk is what there is
+   */
+  constructor(
+    index: RevlogIndex,
+    readonly rev: number,
+    bytes: Uint8Array,
+    start: number,
+  ) {
+    this.#index = index;
+    this.p1 = index.p1(rev);
+    this.p2 = index.p2(rev);
+    this.linkRev = index.linkRev(rev);
+    this.flags = index.flags(rev);
+    this.rawSize = index.rawSize(rev);
+    this.deltaBase = index.deltaBase(rev);
+    this.baseSize = this.deltaBase < 0 ? 0 : index.rawSize(this.deltaBase);
+    this.position = index.position(rev);
+    const at = Math.min(this.position - start, bytes.length);
+    const length = index.chunkLength(rev);
+    const there = Math.min(length, bytes.length - at);
+    this.chunk = new Uint8Array(bytes.buffer, bytes.byteOffset + at, there);
+    this.damaged = there < length;
+  }
+
+  get node(): Uint8Array {
+    return this.#index.node(this.rev);
+  }
 }
 
 /**

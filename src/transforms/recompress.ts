@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 
+import type { Arena } from '../engines/arena.js';
 import { encodeChunks } from '../engines/chunk-codec.js';
 import type { ChunkCompressor, CompressorOptions, EngineName } from '../engines/engine.js';
 import { findEngine, loadEngine } from '../engines/registry.js';
@@ -7,13 +8,17 @@ import { deltaOf } from '../formats/record.js';
 import type { Stage } from '../streams/stage.js';
 import { andThen, lazyStage, toTransform } from '../streams/stage.js';
 
-/** A stage that makes `chunk` anew from `delta`. Revisions marked `damaged` keep theirs. */
-export function createRecompressStage(compressor: ChunkCompressor): Stage {
+/**
+ * A stage that makes `chunk` anew from `delta`. Revisions marked `damaged` keep theirs.
+ * @param memory where raw chunks are put, for an owner who recycles it
+ */
+export function createRecompressStage(compressor: ChunkCompressor, memory?: Arena): Stage {
   return (batch) => {
     const sound = batch.revisions.filter((revision) => !revision.damaged);
     const chunks = encodeChunks(
       sound.map((revision) => deltaOf(batch, revision)),
       compressor,
+      memory,
     );
     return andThen(chunks, (encoded) => {
       for (const [i, revision] of sound.entries()) revision.chunk = encoded[i] ?? revision.chunk;

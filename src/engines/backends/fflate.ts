@@ -43,7 +43,11 @@ const readUint32BE = (bytes: Uint8Array, offset: number): number =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(offset);
 
 class FflateDecompressor implements ChunkDecompressor {
-  readonly #arena = new Arena();
+  readonly #arena: Arena;
+
+  constructor(memory = new Arena()) {
+    this.#arena = memory;
+  }
 
   decompress(chunks: readonly Uint8Array[], limits: readonly number[]): (Uint8Array | DecodeFault)[] {
     return chunks.map((chunk, i) => {
@@ -151,5 +155,5 @@ const LEVELS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
 
 export const fflateBackend: LoadedBackend = {
   createCompressor: ({ level = ZLIB_LEVELS.default }) => new FflateCompressor(LEVELS[level]),
-  createDecompressor: () => new FflateDecompressor(),
+  createDecompressor: (memory) => new FflateDecompressor(memory),
 };

@@ -28,9 +28,14 @@ const MAX_INPUT_BYTES = 0x7e000000;
 const MAX_EXPANSION = 255;
 
 class Lz4Compressor implements ChunkCompressor {
-  readonly #arena = new Arena();
+  readonly #arena: Arena;
 
-  constructor(private readonly lz4: Lz4Package) {}
+  constructor(
+    private readonly lz4: Lz4Package,
+    memory = new Arena(),
+  ) {
+    this.#arena = memory;
+  }
 
   compress(inputs: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     return inputs.map((input) => this.#compress(input));
@@ -75,7 +80,7 @@ class Lz4Decompressor implements ChunkDecompressor {
 }
 
 export const lz4Backend = (lz4: Lz4Package): LoadedBackend => ({
-  createCompressor: () => new Lz4Compressor(lz4),
+  createCompressor: ({ memory }) => new Lz4Compressor(lz4, memory),
   createDecompressor: () => new Lz4Decompressor(lz4),
 });
 

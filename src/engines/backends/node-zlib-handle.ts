@@ -92,9 +92,14 @@ class ZlibHandle {
 }
 
 class HandleDecompressor implements ChunkDecompressor {
-  readonly #arena = new Arena();
+  readonly #arena: Arena;
 
-  constructor(private readonly handle: ZlibHandle) {}
+  constructor(
+    private readonly handle: ZlibHandle,
+    memory = new Arena(),
+  ) {
+    this.#arena = memory;
+  }
 
   decompress(chunks: readonly Uint8Array[], limits: readonly number[]): (Uint8Array | DecodeFault)[] {
     return chunks.map((chunk, i) => this.#inflate(chunk, Math.min(limits[i] ?? 0, MAX_TEXT_BYTES)));
@@ -143,11 +148,16 @@ class HandleDecompressor implements ChunkDecompressor {
  * their length, shortest first, and before the first the window is overwritten with zeros.
  */
 class HandleCompressor implements ChunkCompressor {
-  readonly #arena = new Arena();
+  readonly #arena: Arena;
   /** How much of the window, from its start, may hold something other than zeros. */
   #dirty = 0;
 
-  constructor(private readonly handle: ZlibHandle) {}
+  constructor(
+    private readonly handle: ZlibHandle,
+    memory = new Arena(),
+  ) {
+    this.#arena = memory;
+  }
 
   compress(inputs: readonly Uint8Array[]): (Uint8Array | undefined)[] {
     const results = new Array<Uint8Array | undefined>(inputs.length).fill(undefined);
@@ -219,6 +229,6 @@ function openHandle(stream: unknown): ZlibHandle {
  * form; check with `zlibBehaves` before use.
  */
 export const handleBackend = (streams: StreamFactory = nodeStreams): LoadedBackend => ({
-  createCompressor: ({ level = ZLIB_LEVELS.default }) => new HandleCompressor(openHandle(streams.deflate(level))),
-  createDecompressor: () => new HandleDecompressor(openHandle(streams.inflate())),
+  createCompressor: ({ level = ZLIB_LEVELS.default, memory }) => new HandleCompressor(openHandle(streams.deflate(level)), memory),
+  createDecompressor: (memory) => new HandleDecompressor(openHandle(streams.inflate()), memory),
 });

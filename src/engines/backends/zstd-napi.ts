@@ -37,11 +37,12 @@ export const compressBound = (length: number): number =>
   length + (length >>> 8) + (length < 131_072 ? (131_072 - length) >>> 11 : 0);
 
 class ZstdCompressor implements ChunkCompressor {
-  readonly #arena = new Arena();
+  readonly #arena: Arena;
   readonly #context: NativeCompressor;
   #scratch = new Uint8Array(0);
 
-  constructor(binding: ZstdBinding, { level = 0, checksum = false }: CompressorOptions) {
+  constructor(binding: ZstdBinding, { level = 0, checksum = false, memory = new Arena() }: CompressorOptions) {
+    this.#arena = memory;
     this.#context = new binding.CCtx();
     this.#context.setParameter(binding.CParameter.compressionLevel, level === 0 ? ZSTD_LEVELS.default : level);
     this.#context.setParameter(binding.CParameter.checksumFlag, checksum ? 1 : 0);
@@ -72,14 +73,16 @@ class ZstdCompressor implements ChunkCompressor {
 }
 
 class ZstdDecompressor implements ChunkDecompressor {
-  readonly #arena = new Arena();
+  readonly #arena: Arena;
   readonly #context: NativeDecompressor;
 
   constructor(
     binding: ZstdBinding,
     /** The words in which the binding says that the output is too small. */
     private readonly outputTooSmall: string,
+    memory = new Arena(),
   ) {
+    this.#arena = memory;
     this.#context = new binding.DCtx();
   }
 
@@ -149,7 +152,7 @@ export function zstdNapiBackend(binding: ZstdBinding): LoadedBackend {
   if (outputTooSmall === undefined) throw new TypeError('zstd-napi does not report an output that is too small');
   return {
     createCompressor: (options) => new ZstdCompressor(binding, options),
-    createDecompressor: () => new ZstdDecompressor(binding, outputTooSmall),
+    createDecompressor: (memory) => new ZstdDecompressor(binding, outputTooSmall, memory),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ChunkDecoders } from '../engines/chunk-codec.js';
+import { Arena } from '../engines/arena.js';
 import { loadDecoders } from '../engines/chunk-codec.js';
 import type { ChunkCompressor } from '../engines/engine.js';
 import type { LoadedEngine } from '../engines/registry.js';
@@ -12,20 +12,32 @@ import { createDecompressStage } from '../transforms/decompress.js';
 import { createRecompressStage } from '../transforms/recompress.js';
 import type { ConversionSettings } from './settings.js';
 
-/** Makes the pipeline of one revlog, or of a range of one. The native contexts behind it are shared by all of them. */
-export type StageFactory = (kind: RevlogKind, onDamage?: (error: RevconvertError) => void) => Stage;
+/** The engines of one thread: native contexts, and memory, that all its revlogs share. */
+export interface ThreadEngines {
+  /** The pipeline of one revlog, or of a range of one. */
+  createPipeline(kind: RevlogKind, onDamage?: (error: RevconvertError) => void): Stage;
+  /** To be called when a batch has been written: the memory of what the stages made is used again. */
+  recycle(): void;
+}
 
 /**
  * Loads the engines of one thread.
  * @throws RevconvertError ENGINE_MISSING, LEVEL
  */
-export async function loadStages(settings: ConversionSettings): Promise<StageFactory> {
+export async function loadThreadEngines(settings: ConversionSettings): Promise<ThreadEngines> {
+  const memory = new Arena();
   const engine = await loadEngine(settings.engine);
-  const decoders = await loadDecoders();
+  const decoders = await loadDecoders(undefined, memory);
   const compressors = new Map<number | undefined, ChunkCompressor>();
-  return (kind, onDamage) => {
-    const compressor = compressorFor(engine, settings, kind, compressors);
-    return createPipeline(compressor, decoders, settings.checkChunks, onDamage);
+  return {
+    createPipeline(kind, onDamage) {
+      const stages = [
+        createDecompressStage(decoders, { onDamage }),
+        createRecompressStage(compressorFor(engine, settings, kind, compressors, memory), memory),
+      ];
+      return fuseStages(settings.checkChunks ? [...stages, createCheckStage(decoders)] : stages);
+    },
+    recycle: () => memory.recycle(),
   };
 }
 
@@ -34,19 +46,10 @@ function compressorFor(
   { levels, checksum }: ConversionSettings,
   kind: RevlogKind,
   known: Map<number | undefined, ChunkCompressor>,
+  memory: Arena,
 ): ChunkCompressor {
   const level = levels[kind];
-  const compressor = known.get(level) ?? engine.createCompressor({ level, checksum });
+  const compressor = known.get(level) ?? engine.createCompressor({ level, checksum, memory });
   known.set(level, compressor);
   return compressor;
-}
-
-function createPipeline(
-  compressor: ChunkCompressor,
-  decoders: ChunkDecoders,
-  check: boolean,
-  onDamage: ((error: RevconvertError) => void) | undefined,
-): Stage {
-  const stages = [createDecompressStage(decoders, { onDamage }), createRecompressStage(compressor)];
-  return fuseStages(check ? [...stages, createCheckStage(decoders)] : stages);
 }
