@@ -1,4 +1,5 @@
 import { lstatSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 import { loadEngine } from '../engines/registry.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
@@ -205,7 +206,10 @@ async function commit(target: Destination, signal: AbortSignal | undefined): Pro
   await flushTree(target.temporary);
   signal?.throwIfAborted();
   target.commit();
-  await flush(target.path.slice(0, target.path.lastIndexOf('/')) || '/');
+  await flush(dirname(target.path)).catch((error: unknown) => {
+    // A folder may be open to new names, but not to be read: then it cannot be flushed, and what is in it is there all the same.
+    if (toRevconvertError(error).code !== 'PERMISSION') throw error;
+  });
 }
 
 /** Size, time and inode of every revlog: what shows that somebody wrote to a source that is not locked. */

@@ -174,8 +174,9 @@ function readSpan(origin: BatchOrigin, from: number, to: number): Revision[] {
   return revisions;
 }
 
-/** A record as it is read. A class, so that all have one shape, and the node is looked up only where it is wanted. */
+/** A record as it is read. A class, so that all have one shape. */
 class StoredRevision implements Revision {
+  readonly node: Uint8Array;
   readonly p1: number;
   readonly p2: number;
   readonly linkRev: number;
@@ -188,7 +189,6 @@ class StoredRevision implements Revision {
   delta: Uint8Array | undefined = undefined;
   text: Uint8Array | undefined = undefined;
   damaged: boolean;
-  readonly #index: RevlogIndex;
 
   /**
    * @param bytes of the file, from `start` on; where they end before the chunk does, the chunk is what there is
@@ -199,7 +199,7 @@ class StoredRevision implements Revision {
     bytes: Uint8Array,
     start: number,
   ) {
-    this.#index = index;
+    this.node = index.node(rev);
     this.p1 = index.p1(rev);
     this.p2 = index.p2(rev);
     this.linkRev = index.linkRev(rev);
@@ -213,10 +213,6 @@ class StoredRevision implements Revision {
     const there = Math.min(length, bytes.length - at);
     this.chunk = new Uint8Array(bytes.buffer, bytes.byteOffset + at, there);
     this.damaged = there < length;
-  }
-
-  get node(): Uint8Array {
-    return this.#index.node(this.rev);
   }
 }
 

@@ -2,40 +2,34 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-import { afterEach, beforeEach } from 'mocha';
+import { pipeline } from 'node:stream/promises';
 
 import { RevconvertError } from '../../src/errors.js';
-import type { ConvertOptions, ConversionSummary, ErrorCode } from '../../src/index.js';
-import { convertRepository } from '../../src/index.js';
+import type { ConversionSummary, ConvertOptions, ErrorCode, Revision, RevisionBatch } from '../../src/index.js';
+import { convertRepository, decompress, readRevlog } from '../../src/index.js';
 import { PROJECT_ROOT } from '../support/paths.js';
+import { useTempFolder } from '../support/temp-folder.js';
 
 /** The compiled command. */
 export const COMMAND = join(PROJECT_ROOT, 'dist', 'bin', 'revconvert.js');
 
 /** A folder for each test, gone after it. */
 export class Scratch {
-  #root = '';
+  private constructor(private readonly folder: () => string) {}
 
   get root(): string {
-    return this.#root;
+    return this.folder();
   }
 
   at(...names: readonly string[]): string {
-    return join(this.#root, ...names);
+    return join(this.root, ...names);
   }
 
   /** To be called in a `describe`. */
   static use(): Scratch {
-    const scratch = new Scratch();
-    beforeEach(() => {
-      scratch.#root = mkdtempSync(join(tmpdir(), 'revconvert-test-'));
-    });
-    afterEach(() => rmSync(scratch.#root, { recursive: true, force: true }));
-    return scratch;
+    return new Scratch(useTempFolder());
   }
 }
 
@@ -168,3 +162,28 @@ export function uint48(value: number): Buffer {
   bytes.writeUIntBE(value, 0, 6);
   return bytes;
 }
+
+/** One revision as it is read again. */
+export type ReadRevision = Pick<Revision, 'rev' | 'node' | 'p1' | 'p2' | 'linkRev' | 'flags' | 'rawSize' | 'deltaBase' | 'chunk' | 'delta' | 'damaged'>;
+
+/** Reads a revlog with all of its chunks decoded. Those that cannot be decoded are `damaged`; without `tolerant` they are an error. */
+export async function readBack(indexFile: string, tolerant = false): Promise<ReadRevision[]> {
+  const onDamage = tolerant ? (): void => undefined : undefined;
+  const revisions: ReadRevision[] = [];
+  const files = { indexFile, dataFile: `${indexFile.slice(0, -1)}d`, onDamage };
+  await pipeline(readRevlog(files), decompress({ onDamage }), async (batches: AsyncIterable<RevisionBatch>) => {
+    for await (const batch of batches) revisions.push(...batch.revisions);
+  });
+  return revisions;
+}
+
+/** What must not change in a conversion: everything but the chunk. */
+export const meaningOf = (revisions: readonly ReadRevision[]): unknown[] =>
+  revisions.map(({ node, p1, p2, linkRev, flags, deltaBase, delta }) => ({
+    node: Buffer.from(node).toString('hex'),
+    parents: [p1, p2],
+    linkRev,
+    flags,
+    deltaBase,
+    delta: delta === undefined ? undefined : createHash('sha1').update(delta).digest('hex'),
+  }));
