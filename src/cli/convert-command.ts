@@ -1,4 +1,6 @@
 import { describeError } from '../errors.js';
+import { displayName } from '../repository/byte-path.js';
+import type { ConversionPlan, RepositoryFacts } from '../repository/plan.js';
 import type { ConvertArguments } from './arguments.js';
 import { EXIT } from './exit-status.js';
 import { say, sayResult } from './output.js';
@@ -16,7 +18,7 @@ export async function runConvert(args: ConvertArguments, signal: AbortSignal): P
   const onNotice = (notice: string): void => say(`revconvert: ${notice}`);
   if (args.dryRun || destination === undefined) {
     const { facts, ...plan } = await planRepository(source, { ...args.options, signal, onNotice }, destination);
-    if (json) sayResult(JSON.stringify({ plan: { ...plan, requirements: { ...plan.requirements, all: [...plan.requirements.all] } }, files: facts.files }));
+    if (json) sayResult(JSON.stringify(planData(plan, facts)));
     else sayResult(renderPlan(plan, facts));
     return EXIT.done;
   }
@@ -31,4 +33,12 @@ export async function runConvert(args: ConvertArguments, signal: AbortSignal): P
   } finally {
     display.stop();
   }
+}
+
+/** A plan as plain data, for JSON: sets as lists, names as text. */
+function planData(plan: ConversionPlan, { files }: RepositoryFacts): unknown {
+  return {
+    plan: { ...plan, requirements: { ...plan.requirements, all: [...plan.requirements.all] } },
+    files: files.map((file) => ({ ...file, name: displayName(file.name), targetName: displayName(file.targetName) })),
+  };
 }

@@ -6,7 +6,7 @@ import { RevconvertError, toRevconvertError } from '../errors.js';
 import type { RawArguments } from './arguments.js';
 import { OPTIONS, readArguments } from './arguments.js';
 import { EXIT } from './exit-status.js';
-import { sayError, sayResult } from './output.js';
+import { sayError, sayResult, watchOutput } from './output.js';
 
 const HELP_WIDTH = 100;
 
@@ -66,10 +66,7 @@ function abortOnSignals(): { readonly signal: AbortSignal; readonly restore: () 
  */
 export async function main(argv: readonly string[]): Promise<number> {
   const json = argv.includes('--json');
-  // A reader that goes away (`| head`) is no error of ours.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  watchOutput();
   const { signal, restore } = abortOnSignals();
   try {
     const parser = createParser(argv).help(false).version(false).option('help', { type: 'boolean', describe: 'Show this help' }).option('version', { type: 'boolean', describe: 'Show the version' });

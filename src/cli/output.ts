@@ -1,9 +1,24 @@
 import type { RevconvertError } from '../errors.js';
-import { describeError } from '../errors.js';
+import { describeError, toRevconvertError } from '../errors.js';
+import { showable } from '../repository/byte-path.js';
+import { EXIT } from './exit-status.js';
+
+/**
+ * To be called once, before anything is said. A reader that goes away (`| head`, a terminal that is closed) is no error,
+ * and must not stop what is under way; a result that cannot be written is one, and there is nothing left to do after it.
+ */
+export function watchOutput(): void {
+  process.stderr.on('error', () => undefined);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return;
+    say(`revconvert: ${toRevconvertError(error).code}: standard output: ${error.message}`);
+    process.exit(EXIT.system);
+  });
+}
 
 /** A line for a person, on standard error. */
 export const say = (line: string): void => {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${showable(line)}\n`);
 };
 
 /** The result, on standard output. */
@@ -20,6 +35,6 @@ export function sayError(error: RevconvertError, json: boolean): void {
   say(`revconvert: ${error.code}: ${describeError(error).replace(/\s*\n\s*/g, ' ')}`);
   say(`hint: ${error.hint}`);
   if (error.kind === 'bug' && process.env['REVCONVERT_TRACE'] !== undefined) {
-    say(error.cause instanceof Error ? (error.cause.stack ?? '') : (error.stack ?? ''));
+    process.stderr.write(`${(error.cause instanceof Error ? error.cause : error).stack ?? ''}\n`);
   }
 }

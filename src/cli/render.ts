@@ -1,5 +1,6 @@
 import type { RevlogKind } from '../formats/record.js';
 import { REVLOG_KINDS } from '../formats/record.js';
+import { displayName, showable } from '../repository/byte-path.js';
 import type { ConversionPlan, RepositoryFacts } from '../repository/plan.js';
 import type { ConversionSummary } from '../repository/summary.js';
 import { bytes, change, count, duration, plural, table } from './format.js';
@@ -39,7 +40,7 @@ export function renderSummary(summary: ConversionSummary): string {
   ]);
   const seconds = summary.milliseconds / 1000;
   return [
-    `${summary.source} -> ${summary.destination}: ${summary.from} -> ${engine(summary.to, summary.levels)}`,
+    `${showable(`${summary.source} -> ${summary.destination}`)}: ${summary.from} -> ${engine(summary.to, summary.levels)}`,
     '',
     ...table([['', 'revlogs', 'revisions', 'before', 'after', 'change'], ...cells]),
     '',
@@ -61,9 +62,9 @@ export function renderPlan(plan: ConversionPlan, facts: RepositoryFacts): string
     bytes(plan.kinds[kind].bytes),
     `${plan.levels[kind] === undefined ? plan.to : `${plan.to} level ${plan.levels[kind] ?? ''}`}, deltas kept`,
   ]);
-  const byAction = (action: string): string[] => facts.files.filter((file) => file.action === action).map(({ name, why }) => `${name}: ${why}`);
+  const byAction = (action: string): string[] => facts.files.filter((file) => file.action === action).map(({ name, why }) => `${displayName(name)}: ${why}`);
   return [
-    `${plan.source}: ${plan.from} -> ${engine(plan.to, plan.levels)} (a plan; nothing was written)`,
+    `${showable(plan.source)}: ${plan.from} -> ${engine(plan.to, plan.levels)} (a plan; nothing was written)`,
     '',
     ...table([['', 'revlogs', 'bytes', 'will be'], ...rows]),
     '',
@@ -75,10 +76,10 @@ export function renderPlan(plan: ConversionPlan, facts: RepositoryFacts): string
     ...items('carried as they are:', byAction('carry')),
     ...items('no rule for these; carried as they are:', byAction('unknown')),
     ...items('left behind:', byAction('drop')),
-    ...items('listed in the store and missing:', facts.discovery.missing),
+    ...items('listed in the store and missing:', facts.discovery.missing.map(displayName)),
     ...items('in the store and not listed:', [
-      ...facts.discovery.revlogs.filter(({ listed }) => !listed).map(({ name }) => name),
-      ...facts.discovery.strays,
+      ...facts.discovery.revlogs.filter(({ listed }) => !listed).map(({ name }) => displayName(name)),
+      ...facts.discovery.strays.map(displayName),
     ]),
   ].join('\n');
 }

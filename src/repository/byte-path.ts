@@ -19,8 +19,9 @@ export const folderOf = (name: BytePath): BytePath => name.slice(0, Math.max(0, 
 /** Control and format characters, which act on a terminal, and line separators. */
 const ACTS_ON_TERMINALS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
+/** Text as it can be shown: nothing in it acts on a terminal. */
+export const showable = (text: string): string =>
+  text.replace(ACTS_ON_TERMINALS, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+
 /** A name as it can be shown: UTF-8 where it is that, and nothing in it that acts on a terminal. */
-export function displayName(name: BytePath): string {
-  const text = ASCII.test(name) ? name : Buffer.from(name, 'latin1').toString('utf8');
-  return text.replace(ACTS_ON_TERMINALS, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
-}
+export const displayName = (name: BytePath): string => showable(ASCII.test(name) ? name : Buffer.from(name, 'latin1').toString('utf8'));

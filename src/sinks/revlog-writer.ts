@@ -127,8 +127,14 @@ export class RevlogWriter {
     const descriptor = this.guard(() => openSync(file, 'wx'));
     this.made.push(file);
     const { mode } = this.options;
-    if (mode !== undefined) this.guard(() => fchmodSync(descriptor, mode));
-    return descriptor;
+    if (mode === undefined) return descriptor;
+    try {
+      this.guard(() => fchmodSync(descriptor, mode));
+      return descriptor;
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
   }
 
   private closeData(): void {

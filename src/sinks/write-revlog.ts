@@ -12,6 +12,9 @@ export interface WriteRevlogOptions {
   readonly dataFile?: string;
   /** Write deltas against any earlier revision. Needed where the source has it. @default true */
   readonly generaldelta?: boolean;
+  /** Header bits of Mercurial 7.1 and newer, without which the flags of entries lose their meaning: give the source's. @default false */
+  readonly filelogMeta?: boolean;
+  readonly deltaInfo?: boolean;
 }
 
 /**
@@ -20,10 +23,10 @@ export interface WriteRevlogOptions {
  * @returns Writable of RevisionBatch, object mode
  */
 export function writeRevlog(options: WriteRevlogOptions): Writable {
-  const { indexFile, generaldelta = true } = options;
+  const { indexFile, generaldelta = true, filelogMeta = false, deltaInfo = false } = options;
   const dataFile = options.dataFile ?? `${indexFile.replace(/\.i$/, '')}.d`;
   const temporary = { indexFile: `${indexFile}.tmp`, dataFile: `${dataFile}.tmp` };
-  const writer = new RevlogWriter({ ...temporary, path: indexFile, generaldelta });
+  const writer = new RevlogWriter({ ...temporary, path: indexFile, generaldelta, filelogMeta, deltaInfo });
   /** What stands under its final name; removed again where the rest cannot follow. */
   const placed: string[] = [];
   let finished = false;

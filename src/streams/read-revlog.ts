@@ -124,6 +124,7 @@ function reportBeyond(index: RevlogIndex, data: ByteSource, { path, onDamage }: 
     const offset = index.position(rev);
     const end = offset + index.chunkLength(rev);
     if (end <= data.size) return;
+    if (index.chunkLength(rev) === 0) continue;
     onDamage(new RevconvertError('DATA_TRUNCATED', `chunk ends at ${end}, the data at ${data.size}`, { path, rev, offset }));
   }
 }

@@ -33,17 +33,20 @@ export interface HgCallOptions {
   readonly cwd?: string;
   readonly config?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** For its standard input. */
+  readonly input?: Uint8Array;
 }
 
 /** Runs one command to its end, whatever its exit status. */
 export function callHg(hg: string, args: readonly string[], options: HgCallOptions = {}): HgResult {
-  const { cwd, config = [], env = {} } = options;
+  const { cwd, config = [], env = {}, input } = options;
   const all = [...configArguments([...ALWAYS, ...config]), ...args];
   const done = spawnSync(hg, all, {
     ...(cwd === undefined ? {} : { cwd }),
+    ...(input === undefined ? {} : { input }),
     env: hgEnvironment(env),
     encoding: 'latin1',
-    maxBuffer: 64 * 1024 * 1024,
+    maxBuffer: 256 * 1024 * 1024,
   });
   if (done.error !== undefined) throw done.error;
   return { status: done.status ?? 255, output: done.stdout + done.stderr };

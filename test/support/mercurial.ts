@@ -1,7 +1,7 @@
 /** Finding and running the real Mercurial, the oracle of the interop tests. */
-import { execFileSync, spawnSync } from 'node:child_process';
-
 import type { Context } from 'mocha';
+
+import { callHg } from './hg-session.js';
 
 /** A Mercurial that runs. */
 export interface Mercurial {
@@ -11,17 +11,13 @@ export interface Mercurial {
   readonly version: string;
 }
 
-const cleanEnvironment = (extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({
-  ...process.env,
-  HGRCPATH: '',
-  HGPLAIN: '1',
-  LC_ALL: 'C.UTF-8',
-  ...extra,
-});
-
 function probe(hg: string): Mercurial | undefined {
-  const { status, stdout } = spawnSync(hg, ['version', '-T', '{ver}'], { env: cleanEnvironment(), encoding: 'utf8' });
-  return status === 0 ? { hg, version: stdout.trim() } : undefined;
+  try {
+    const { status, output } = callHg(hg, ['version', '-T', '{ver}']);
+    return status === 0 ? { hg, version: output.trim() } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const found = new Map<string, Mercurial | undefined>();
@@ -59,24 +55,4 @@ export function requireMercurial(context: Context): Mercurial {
 export function requireMercurials(context: Context): Mercurial[] {
   const newest = newestHg();
   return newest === undefined ? [requireMercurial(context)] : [requireMercurial(context), newest];
-}
-
-export interface RunHgOptions {
-  /** What to execute. @default that of {@link findMercurial} */
-  readonly hg?: string;
-  readonly cwd?: string;
-  readonly input?: string | Uint8Array;
-  /** Added to the clean environment. */
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-const MAX_OUTPUT_BYTES = 256 << 20;
-
-/**
- * Runs Mercurial without any configuration of this machine, in UTF-8, with unlocalised output.
- * @returns its standard output, in bytes; throws with its standard error where it exits with another status than 0
- */
-export function runHg(args: readonly string[], options: RunHgOptions = {}): Buffer {
-  const { hg = findMercurial()?.hg ?? 'hg', cwd, input, env } = options;
-  return execFileSync(hg, args, { cwd, input, env: cleanEnvironment(env), stdio: 'pipe', maxBuffer: MAX_OUTPUT_BYTES });
 }
