@@ -1,7 +1,7 @@
 import { RevconvertError } from '../errors.js';
 import type { Revision } from './record.js';
 import { FULL_TEXT, NULL_BASE } from './record.js';
-import { encodeEntry, ENTRY_SIZE } from './revlog-index.js';
+import { encodeEntry, ENTRY_SIZE, viewOf } from './revlog-index.js';
 
 /** Turns records into version 1 index entries, chunk after chunk. Holds what runs on from one batch to the next. */
 export interface EntryEncoder {
@@ -43,9 +43,10 @@ export function createEntryEncoder(options: EntryEncoderOptions): EntryEncoder {
   return {
     encode(revisions) {
       const table = Buffer.alloc(revisions.length * ENTRY_SIZE);
+      const view = viewOf(table);
       let at = 0;
       for (const revision of revisions) {
-        encodeEntry(table, at, {
+        encodeEntry(view, at, {
           offset: end,
           flags: revision.flags,
           chunkLength: revision.chunk.length,

@@ -1,4 +1,5 @@
 import { RevconvertError } from '../errors.js';
+import { MAX_TEXT } from './hunks.js';
 import { FULL_TEXT, NULL_BASE } from './record.js';
 import type { RevlogHeader } from './revlog-header.js';
 
@@ -22,6 +23,7 @@ export const ENTRY_SIZE = 64;
 /** Revlogs of this many chunk bytes or more have a data file; smaller ones are inline (Mercurial 6.3 and 7.2: 131071 stays inline). */
 export const INLINE_LIMIT = 131072;
 
+const MAX_OFFSET = 2 ** 48 - 1;
 const NODE_AT = 32;
 const NODE_SIZE = 20;
 
@@ -39,7 +41,7 @@ export class RevlogIndex {
     readonly table: Uint8Array,
   ) {
     this.length = table.length / ENTRY_SIZE;
-    this.view = new DataView(table.buffer, table.byteOffset, table.byteLength);
+    this.view = viewOf(table);
   }
 
   /** Offset of the chunk among the chunks, in bytes. Revision 0 begins at 0: its field holds the header. */
@@ -167,20 +169,28 @@ export interface IndexEntry {
 
 /**
  * Writes one version 1 entry into a table.
- * @param table zero-filled, or at least with the last 12 bytes of the entry zero
+ * @param view of the table, which is zero-filled, or at least in the last 12 bytes of the entry
  * @param at byte position of the entry in it
+ * @throws RevconvertError ENTRY_RANGE where the offset or the length of the chunk does not fit its field
  */
-export function encodeEntry(table: Buffer, at: number, entry: IndexEntry): void {
-  table.writeUIntBE(entry.offset, at, 6);
-  table.writeUInt16BE(entry.flags, at + 6);
-  table.writeInt32BE(entry.chunkLength, at + 8);
-  table.writeInt32BE(entry.rawSize, at + 12);
-  table.writeInt32BE(entry.baseField, at + 16);
-  table.writeInt32BE(entry.linkRev, at + 20);
-  table.writeInt32BE(entry.p1, at + 24);
-  table.writeInt32BE(entry.p2, at + 28);
-  table.set(entry.node, at + NODE_AT);
+export function encodeEntry(view: DataView, at: number, entry: IndexEntry): void {
+  if (entry.offset > MAX_OFFSET || entry.chunkLength > MAX_TEXT) {
+    throw new RevconvertError('ENTRY_RANGE', `chunk of ${entry.chunkLength} bytes at ${entry.offset} cannot be said in an index`);
+  }
+  view.setUint32(at, Math.floor(entry.offset / 0x10000));
+  view.setUint16(at + 4, entry.offset % 0x10000);
+  view.setUint16(at + 6, entry.flags);
+  view.setInt32(at + 8, entry.chunkLength);
+  view.setInt32(at + 12, entry.rawSize);
+  view.setInt32(at + 16, entry.baseField);
+  view.setInt32(at + 20, entry.linkRev);
+  view.setInt32(at + 24, entry.p1);
+  view.setInt32(at + 28, entry.p2);
+  for (let i = 0; i < NODE_SIZE; i++) view.setUint8(at + NODE_AT + i, entry.node[i] ?? 0);
 }
+
+/** A view of bytes, for {@link encodeEntry}. */
+export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** Moves the chunks of a table of entries by `distance` bytes. */
 export function shiftOffsets(table: Buffer, distance: number): void {

@@ -1,5 +1,5 @@
 import { RevconvertError } from '../errors.js';
-import { encodeEntry,ENTRY_SIZE } from './revlog-index.js';
+import { encodeEntry, ENTRY_SIZE, viewOf } from './revlog-index.js';
 
 /**
  * Revlog version 0, the format before 2006 that Mercurial still reads and writes. Entry, 76 bytes, big-endian
@@ -30,6 +30,7 @@ const NULL_NODE = '\0'.repeat(20);
 export function v0ToTable(entries: Buffer): Buffer {
   const count = entries.length / V0_ENTRY_SIZE;
   const table = Buffer.alloc(count * ENTRY_SIZE);
+  const view = viewOf(table);
   const revs = new Map<string, number>([[NULL_NODE, -1]]);
   for (let rev = 0; rev < count; rev++) {
     const at = rev * V0_ENTRY_SIZE;
@@ -38,7 +39,7 @@ export function v0ToTable(entries: Buffer): Buffer {
       if (found !== undefined) return found;
       throw new RevconvertError('INDEX_ENTRY', `parent ${entries.toString('hex', from, from + 20)} is not an earlier revision`, { rev });
     };
-    encodeEntry(table, rev * ENTRY_SIZE, {
+    encodeEntry(view, rev * ENTRY_SIZE, {
       offset: entries.readUInt32BE(at),
       flags: 0,
       chunkLength: entries.readInt32BE(at + 4),

@@ -11,7 +11,7 @@ export interface TaskPool {
   readonly threads: number;
   /** Each runs one task after the other; work is pulled by whichever is free. */
   readonly lanes: readonly RunTask[];
-  /** Stops the threads, whatever they are doing, and waits for this one's. No file is written after it. */
+  /** Lets every thread end the task that it is doing, and waits for it. No file is written after it. */
   close(): Promise<void>;
 }
 

@@ -1,12 +1,14 @@
-/** The entry point of a thread. `workerData` holds the settings of the conversion; each message is a task. */
+/** The entry point of a thread. `workerData` is its {@link ThreadData}; each message is a task, or the end. */
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { toRevconvertError } from '../errors.js';
-import type { ConversionSettings } from './settings.js';
 import type { Task, TaskResult } from './tasks.js';
 import { createTaskRunner } from './tasks.js';
+import type { ThreadData, ThreadMessage } from './thread.js';
 
-const runner = createTaskRunner(workerData as ConversionSettings);
+const { settings, stopped } = workerData as ThreadData;
+
+const runner = createTaskRunner(settings);
 
 const perform = async (task: Task): Promise<TaskResult> => {
   try {
@@ -18,7 +20,13 @@ const perform = async (task: Task): Promise<TaskResult> => {
 
 let last: Promise<void> = Promise.resolve();
 
+const take = async (message: ThreadMessage): Promise<void> => {
+  // With its port closed there is nothing that keeps the thread.
+  if (message === 'end') parentPort?.close();
+  else if (Atomics.load(stopped, 0) === 0) parentPort?.postMessage(await perform(message));
+};
+
 // One after the other: answers go back in the order of the tasks.
-parentPort?.on('message', (task: Task) => {
-  last = last.then(async () => parentPort?.postMessage(await perform(task)));
+parentPort?.on('message', (message: ThreadMessage) => {
+  last = last.then(() => take(message));
 });

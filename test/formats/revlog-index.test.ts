@@ -5,7 +5,7 @@ import { describe, it } from 'mocha';
 
 import { FULL_TEXT, NULL_BASE } from '../../src/formats/record.js';
 import type { RevlogHeader } from '../../src/formats/revlog-header.js';
-import { checkEntry, checkIndex, encodeEntry, ENTRY_SIZE, RevlogIndex, shiftOffsets } from '../../src/formats/revlog-index.js';
+import { checkEntry, checkIndex, encodeEntry, ENTRY_SIZE, RevlogIndex, shiftOffsets, viewOf } from '../../src/formats/revlog-index.js';
 import type { EntryFields } from '../support/revlog-builder.js';
 import { entryV1 } from '../support/revlog-builder.js';
 
@@ -65,7 +65,7 @@ describe('revlog index', () => {
 
       it(`writes ${title}`, () => {
         const table = Buffer.alloc(3 * ENTRY_SIZE);
-        encodeEntry(table, ENTRY_SIZE, fields);
+        encodeEntry(viewOf(table), ENTRY_SIZE, fields);
         assert.deepEqual(table, Buffer.concat([Buffer.alloc(64), entryV1(fields), Buffer.alloc(64)]));
       });
     }
@@ -86,10 +86,17 @@ describe('revlog index', () => {
       fc.assert(
         fc.property(fields, (expected) => {
           const table = Buffer.alloc(2 * ENTRY_SIZE);
-          encodeEntry(table, ENTRY_SIZE, expected);
+          encodeEntry(viewOf(table), ENTRY_SIZE, expected);
           assert.deepEqual(columnsOf(new RevlogIndex(SPLIT, table), 1), expected);
         }),
       );
+    });
+
+    it('refuses what does not fit its field', () => {
+      const view = viewOf(Buffer.alloc(2 * ENTRY_SIZE));
+      for (const fields of [entry(1, { offset: MAX_OFFSET + 1 }), entry(1, { chunkLength: 2 ** 31 })]) {
+        assert.throws(() => encodeEntry(view, ENTRY_SIZE, fields), { code: 'ENTRY_RANGE' });
+      }
     });
 
     it('begins at 0 with revision 0, where the header stands', () => {

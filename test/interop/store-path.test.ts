@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'mocha';
 
 import { decodeDirectories, encodeDirectories, encodeStorePath } from '../../src/formats/store-path.js';
-import { type Mercurial, requireMercurials, runHg } from '../support/mercurial.js';
+import { runHgOk } from '../support/hg-session.js';
+import { type Mercurial, requireMercurials } from '../support/mercurial.js';
 
 const EXTENSION = `
 from mercurial import registrar, store
@@ -125,8 +126,8 @@ describe('store paths against Mercurial', () => {
   for (const [name, ours] of Object.entries(FUNCTIONS)) {
     it(`does what ${name} does`, () => {
       for (const { hg, version } of mercurials) {
-        const args = ['--config', `extensions.answer=${extension}`, 'answer-store-names', name];
-        const answers = runHg(args, { hg, input }).toString('latin1').split('\n');
+        const config = [`extensions.answer=${extension}`];
+        const answers = runHgOk(hg, ['answer-store-names', name], { config, input }).split('\n');
         assert.equal(answers.length, names.length);
         names.forEach((storeName, index) => {
           assert.equal(ours(storeName), answers[index], `Mercurial ${version}: ${JSON.stringify(storeName)}`);

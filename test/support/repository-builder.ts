@@ -34,9 +34,9 @@ export interface BuiltRevlog {
   /** Undefined where it is inline. */
   readonly data: Buffer | undefined;
   /** Where the entry of a revision begins in the index. */
-  entryAt(rev: number): number;
+  readonly entryAt: (rev: number) => number;
   /** Where its chunk begins in the file that holds it. */
-  chunkAt(rev: number): number;
+  readonly chunkAt: (rev: number) => number;
 }
 
 const ENTRY_BYTES = { inline: 64, split: 64, v0: 76 } as const;
@@ -161,9 +161,9 @@ export interface BuiltRepository {
   /** By unencoded name: `00changelog.i`, `data/a.txt.i`. */
   readonly revlogs: ReadonlyMap<string, BuiltRevlog>;
   /** The revlog of that name; throws where there is none. */
-  revlog(name: string): BuiltRevlog;
+  readonly revlog: (name: string) => BuiltRevlog;
   /** Where a file of the store lies. */
-  inStore(name: string): string;
+  readonly inStore: (name: string) => string;
 }
 
 /** Lines that compress by about half, other ones for each seed. */
