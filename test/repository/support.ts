@@ -142,6 +142,9 @@ export const isRoot = process.getuid?.() === 0;
 /** A user that owns nothing. */
 export const NOBODY = 65534;
 
+/** Nothing is there, not even a link to nowhere. */
+export const assertGone = (path: string): void => assert.equal(lstatSync(path, { throwIfNoEntry: false }), undefined, path);
+
 /** Writes bytes over others in a file, at a place. */
 export function patch(path: string, at: number, bytes: Uint8Array): void {
   const file = readFileSync(path);
