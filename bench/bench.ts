@@ -2,6 +2,8 @@
 //
 // usage: npm run bench -- REPOSITORY [rounds]
 //
+// Results are made in TMPDIR (/tmp) and removed at the end only: on ext4, files made soon after many were removed are
+// many times slower to make, for everybody. TMPDIR=/dev/shm leaves the disk out of it.
 // In turns, in one run: revconvert in three ways and `hg debugupgraderepo --run --no-backup` (HG_NEWEST, or hg), each
 // on a fresh copy or into a fresh folder. Prints the median of each figure with its range, the ratios pair by pair, the
 // sizes of the stores, and the time of `revconvert --help`. The histories of the results are compared with `hg log`.
@@ -69,10 +71,10 @@ const results = new Map<string, Measurement[]>(CONTENDERS.map(({ name }) => [nam
 const sizes = new Map<string, number>([['source', storeBytes(repository)]]);
 const histories = new Set<string>([history(repository)]);
 const help: Measurement[] = [];
+const parent = mkdtempSync(join(tmpdir(), 'revconvert-bench-'));
 for (let round = 0; round < Number(rounds); round++) {
   for (const { name, run } of CONTENDERS) {
-    const parent = mkdtempSync(join(tmpdir(), 'revconvert-bench-'));
-    const folder = join(parent, 'made');
+    const folder = join(parent, `${round}-${name.replace(/\W+/g, '-')}`);
     // What earlier runs left to be written must not be written on this one's time.
     execFileSync('sync');
     results.get(name)?.push(run(folder));
@@ -80,10 +82,10 @@ for (let round = 0; round < Number(rounds); round++) {
       sizes.set(name, storeBytes(folder));
       histories.add(history(folder));
     }
-    rmSync(parent, { recursive: true });
   }
   help.push(measure([process.execPath, COMMAND, '--help']));
 }
+rmSync(parent, { recursive: true });
 if (histories.size !== 1) throw new Error('the results do not hold the same history');
 
 const column = (name: string, figure: keyof Measurement): number[] => (results.get(name) ?? []).map((measurement) => measurement[figure]);

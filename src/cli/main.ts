@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 import yargs from 'yargs';
 
 import { RevconvertError, toRevconvertError } from '../errors.js';
@@ -7,6 +5,7 @@ import type { RawArguments } from './arguments.js';
 import { OPTIONS, readArguments } from './arguments.js';
 import { EXIT } from './exit-status.js';
 import { sayError, sayResult, watchOutput } from './output.js';
+import { VERSION } from './version.js';
 
 const HELP_WIDTH = 100;
 
@@ -17,11 +16,6 @@ const EXAMPLES: readonly (readonly [command: string, what: string])[] = [
   ['$0 --to zstd --dry-run src', 'say what would be done'],
   ['$0 --to zstd --json src dst', 'the result as JSON, for scripts'],
 ];
-
-const readVersion = (): string => {
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
-};
 
 /** Whatever yargs finds wrong is wrong with the command line. */
 const fail = (message: string | undefined, error: Error | undefined): never => {
@@ -76,7 +70,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       return EXIT.done;
     }
     if (parsed.version === true) {
-      sayResult(readVersion());
+      sayResult(VERSION);
       return EXIT.done;
     }
     const [src, dst] = parsed._.map(String);

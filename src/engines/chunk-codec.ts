@@ -169,7 +169,8 @@ export function decodeChunks(
   for (const { decompressor, chunks: own, limits: ownLimits, indexes } of groups.values()) {
     const done = after(decompressor.decompress(own, ownLimits), (decoded) => {
       for (let k = 0; k < indexes.length; k++) {
-        const [index, result] = [indexes[k], decoded[k]];
+        const index = indexes[k];
+        const result = decoded[k];
         if (index !== undefined && result !== undefined) results[index] = result;
       }
     });

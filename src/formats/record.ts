@@ -60,6 +60,10 @@ export interface RevisionBatch {
 export const MAX_BATCH_REVISIONS = 512;
 export const MAX_BATCH_BYTES = 1 << 20;
 
+/** The revisions that are not damaged: usually all, without a copy. */
+export const soundRevisions = ({ revisions }: RevisionBatch): readonly Revision[] =>
+  revisions.some(({ damaged }) => damaged) ? revisions.filter(({ damaged }) => !damaged) : revisions;
+
 /** The decompressed chunk of a revision that an earlier stage must have filled. @throws RevconvertError INTERNAL */
 export function deltaOf(batch: RevisionBatch, revision: Revision): Uint8Array {
   if (revision.delta !== undefined) return revision.delta;

@@ -4,7 +4,7 @@ import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import { decodeChunks, loadDecoders } from '../engines/chunk-codec.js';
 import { DecodeFault } from '../engines/engine.js';
 import { RevconvertError } from '../errors.js';
-import { deltaOf } from '../formats/record.js';
+import { deltaOf, soundRevisions } from '../formats/record.js';
 import type { Stage } from '../streams/stage.js';
 import { andThen, lazyStage, toTransform } from '../streams/stage.js';
 
@@ -14,16 +14,17 @@ import { andThen, lazyStage, toTransform } from '../streams/stage.js';
  */
 export function createCheckStage(decoders: ChunkDecoders): Stage {
   return (batch) => {
-    const sound = batch.revisions.filter((revision) => !revision.damaged);
+    const sound = soundRevisions(batch);
     const results = decodeChunks(
       sound.map((revision) => revision.chunk),
       sound.map((revision) => deltaOf(batch, revision).length),
       decoders,
     );
     return andThen(results, (decoded) => {
-      for (const [i, revision] of sound.entries()) {
+      for (let i = 0; i < sound.length; i++) {
+        const revision = sound[i];
         const result = decoded[i];
-        if (result instanceof Uint8Array && Buffer.compare(result, deltaOf(batch, revision)) === 0) continue;
+        if (revision === undefined || (result instanceof Uint8Array && Buffer.compare(result, deltaOf(batch, revision)) === 0)) continue;
         const what = result instanceof DecodeFault ? result.message : 'it decodes to other bytes';
         throw new RevconvertError('CHECK_FAILED', `a chunk just written is wrong: ${what}`, { path: batch.path, rev: revision.rev });
       }

@@ -6,7 +6,7 @@ import { DecodeFault } from '../engines/engine.js';
 import { RevconvertError } from '../errors.js';
 import { deltaLimit, MAX_TEXT, patchedSize } from '../formats/hunks.js';
 import type { Revision, RevisionBatch } from '../formats/record.js';
-import { FULL_TEXT } from '../formats/record.js';
+import { FULL_TEXT, soundRevisions } from '../formats/record.js';
 import type { Stage } from '../streams/stage.js';
 import { andThen, lazyStage, toTransform } from '../streams/stage.js';
 
@@ -62,16 +62,17 @@ export function createDecompressStage(decoders: ChunkDecoders, options: Decompre
   };
 
   const decodeAll = (batch: RevisionBatch): ReturnType<Stage> => {
-    const sound = batch.revisions.filter((revision) => !revision.damaged);
+    const sound = soundRevisions(batch);
     const results = decodeChunks(
       sound.map((revision) => revision.chunk),
       sound.map(limit),
       decoders,
     );
     return andThen(results, (decoded) => {
-      for (const [i, revision] of sound.entries()) {
+      for (let i = 0; i < sound.length; i++) {
+        const revision = sound[i];
         const result = decoded[i];
-        if (result !== undefined) take(batch.path, revision, result);
+        if (revision !== undefined && result !== undefined) take(batch.path, revision, result);
       }
       return batch;
     });

@@ -4,7 +4,7 @@ import type { Arena } from '../engines/arena.js';
 import { encodeChunks } from '../engines/chunk-codec.js';
 import type { ChunkCompressor, CompressorOptions, EngineName } from '../engines/engine.js';
 import { findEngine, loadEngine } from '../engines/registry.js';
-import { deltaOf } from '../formats/record.js';
+import { deltaOf, soundRevisions } from '../formats/record.js';
 import type { Stage } from '../streams/stage.js';
 import { andThen, lazyStage, toTransform } from '../streams/stage.js';
 
@@ -14,14 +14,18 @@ import { andThen, lazyStage, toTransform } from '../streams/stage.js';
  */
 export function createRecompressStage(compressor: ChunkCompressor, memory?: Arena): Stage {
   return (batch) => {
-    const sound = batch.revisions.filter((revision) => !revision.damaged);
+    const sound = soundRevisions(batch);
     const chunks = encodeChunks(
       sound.map((revision) => deltaOf(batch, revision)),
       compressor,
       memory,
     );
     return andThen(chunks, (encoded) => {
-      for (const [i, revision] of sound.entries()) revision.chunk = encoded[i] ?? revision.chunk;
+      for (let i = 0; i < sound.length; i++) {
+        const revision = sound[i];
+        const chunk = encoded[i];
+        if (revision !== undefined && chunk !== undefined) revision.chunk = chunk;
+      }
       return batch;
     });
   };
