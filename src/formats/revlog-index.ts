@@ -148,7 +148,7 @@ export function checkIndex(index: RevlogIndex, dataSize: number): void {
   for (let rev = 0; rev < index.length; rev++) {
     end = checkEntry(index, rev, end);
     if (end > dataSize) {
-      const offset = index.offset(rev);
+      const offset = index.position(rev);
       throw new RevconvertError('DATA_TRUNCATED', `chunk of ${index.chunkLength(rev)} bytes ends at ${end}, the data at ${dataSize}`, { rev, offset });
     }
   }

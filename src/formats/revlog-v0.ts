@@ -37,7 +37,7 @@ export function v0ToTable(entries: Buffer): Buffer {
     const parent = (from: number): number => {
       const found = revs.get(nodeKey(entries, from));
       if (found !== undefined) return found;
-      throw new RevconvertError('INDEX_ENTRY', `parent ${entries.toString('hex', from, from + 20)} is not an earlier revision`, { rev });
+      throw new RevconvertError('INDEX_ENTRY', `parent ${entries.toString('hex', from, from + 20)} is not an earlier revision`, { rev, offset: at });
     };
     encodeEntry(view, rev * ENTRY_SIZE, {
       offset: entries.readUInt32BE(at),

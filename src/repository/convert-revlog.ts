@@ -121,7 +121,7 @@ async function rewrite(
   try {
     await drive(reader.batches(), engines.createPipeline(job.kind, onDamage), (batch) => {
       writer.write(batch);
-      engines.recycle();
+      engines.batchDone();
     });
     return writer.finish();
   } catch (error) {
@@ -204,7 +204,7 @@ export async function convertRange(job: RangeJob, settings: ConversionSettings, 
     await drive(batches, engines.createPipeline(job.kind, onDamage), (batch) => {
       entries.append(encoder.encode(batch.revisions));
       for (const revision of batch.revisions) chunks.append(revision.chunk);
-      engines.recycle();
+      engines.batchDone();
     });
   } finally {
     data.close();

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-import { toRevconvertError } from '../errors.js';
+import { RevconvertError, toRevconvertError } from '../errors.js';
 import { parseFileIndexDocket, parseFileIndexPaths } from '../formats/fileindex.js';
 import { parseFncache } from '../formats/fncache.js';
 import type { RevlogKind } from '../formats/record.js';
@@ -71,6 +71,7 @@ export function discoverRevlogs(repository: Repository): Discovery {
     for (const entry of walk(storeFolder, folder)) {
       if (entry.kind === 'special') specials.push(entry.name);
       else if (entry.kind !== 'folder') onDisk.add(entry.name);
+      if (entry.kind === 'link') checkNoFolder(storeFolder, entry.name);
     }
   }
   const isListed = repository.fileList !== 'none';
@@ -99,6 +100,13 @@ export function discoverRevlogs(repository: Repository): Discovery {
   revlogs.push(...topLevelRevlogs(storeFolder));
   const strays = [...onDisk, ...topLevelStrays(storeFolder)].sort();
   return { revlogs, listedNames, missing, strays, specials, leftovers: leftovers.sort() };
+}
+
+/** A link to a folder would be carried as a link, and old and new store would share what is in it. */
+function checkNoFolder(storeFolder: string, name: BytePath): void {
+  const path = below(storeFolder, name);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  throw new RevconvertError('STORE_DISORDER', 'a link to a folder among the revlogs; put the folder in its place', { path: String(path) });
 }
 
 /** Takes the backups of a transaction out of the files that are not listed. */

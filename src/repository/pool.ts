@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConversionSettings } from './settings.js';
 import type { RunTask } from './tasks.js';
 import { createTaskRunner } from './tasks.js';
+import type { TaskThread } from './thread.js';
 import { startThread } from './thread.js';
 
 /** Runs tasks in some number of threads. */
@@ -11,7 +12,7 @@ export interface TaskPool {
   readonly threads: number;
   /** Each runs one task after the other; work is pulled by whichever is free. */
   readonly lanes: readonly RunTask[];
-  /** Lets every thread end the task that it is doing, and waits for it. No file is written after it. */
+  /** Lets every thread end the batch that it is doing, and waits for it. No file is written after it. */
   close(): Promise<void>;
 }
 
@@ -25,13 +26,12 @@ const LANES_PER_THREAD = 2;
 export async function createPool(jobs: number, settings: ConversionSettings): Promise<TaskPool> {
   const others = startThreads(jobs - 1, settings);
   try {
-    const own = createOwnLane(await createTaskRunner(settings));
+    const own = await createOwnLane(settings);
     return {
       threads: jobs,
       lanes: [...others.lanes, own.run],
       close: async () => {
-        await others.close();
-        await own.idle();
+        await Promise.all([others.close(), own.close()]);
       },
     };
   } catch (error) {
@@ -40,8 +40,10 @@ export async function createPool(jobs: number, settings: ConversionSettings): Pr
   }
 }
 
-function createOwnLane(runTask: RunTask): { run: RunTask; idle: () => Promise<unknown> } {
+async function createOwnLane(settings: ConversionSettings): Promise<TaskThread> {
+  let stopped = false;
   let current: Promise<unknown> = Promise.resolve();
+  const runTask = await createTaskRunner(settings, () => stopped);
   return {
     run(task) {
       // A turn of the event loop before each task lets signals, progress and the other threads' results through.
@@ -49,7 +51,10 @@ function createOwnLane(runTask: RunTask): { run: RunTask; idle: () => Promise<un
       current = result;
       return result;
     },
-    idle: () => current,
+    close: async () => {
+      stopped = true;
+      await current;
+    },
   };
 }
 

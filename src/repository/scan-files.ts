@@ -25,13 +25,22 @@ const NO_RULE = 'no rule for it';
 export function scanFiles(repository: Repository): FileDecision[] {
   const decisions: FileDecision[] = [];
   const entered = new Set<BytePath>();
-  for (const entry of walk(repository.hgFolder, '', (name) => entered.has(name))) {
-    const decision = decide(repository, entry.name, entry.kind);
-    if (decision.action === 'enter') entered.add(entry.name);
-    else decisions.push(decision);
-  }
+  const take = (folder: string, start: BytePath): void => {
+    for (const entry of walk(folder, start, (name) => entered.has(name))) {
+      const kind = entry.kind === 'link' && isFolderOfStore(repository, entry.name) ? 'folder' : entry.kind;
+      const decision = decide(repository, entry.name, kind);
+      if (decision.action !== 'enter') decisions.push(decision);
+      else if (entry.kind === 'link') take(folder, entry.name);
+      else entered.add(entry.name);
+    }
+  };
+  take(repository.hgFolder, '');
   return decisions;
 }
+
+/** The store, and its folders of revlogs, may be links to where they lie. */
+const isFolderOfStore = ({ hasStore }: Repository, name: BytePath): boolean =>
+  hasStore ? /^store(?:\/(?:data|dh|meta))?$/.test(name) : /^(?:data|dh|meta)$/.test(name);
 
 function decide(repository: Repository, name: BytePath, kind: EntryKind): FileDecision {
   const inStore = repository.hasStore && name.startsWith('store/');

@@ -23,10 +23,11 @@ export type RunTask = (task: Task) => Promise<TaskResult>;
 
 /**
  * Makes the function that does the work of one thread, with the native contexts of that thread.
+ * @param isStopped asked between two batches: where it says so a task ends with CANCELLED
  * @throws RevconvertError ENGINE_MISSING, LEVEL
  */
-export async function createTaskRunner(settings: ConversionSettings): Promise<RunTask> {
-  const engines = await loadThreadEngines(settings);
+export async function createTaskRunner(settings: ConversionSettings, isStopped: () => boolean): Promise<RunTask> {
+  const engines = await loadThreadEngines(settings, isStopped);
   const perform = async (task: Task): Promise<TaskResult> => {
     if (task.type === 'range') return { type: 'range', result: await convertRange(task.job, settings, engines) };
     const results: RevlogResult[] = [];

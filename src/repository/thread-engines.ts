@@ -3,7 +3,7 @@ import { loadDecoders } from '../engines/chunk-codec.js';
 import type { ChunkCompressor } from '../engines/engine.js';
 import type { LoadedEngine } from '../engines/registry.js';
 import { loadEngine } from '../engines/registry.js';
-import type { RevconvertError } from '../errors.js';
+import { RevconvertError } from '../errors.js';
 import type { RevlogKind } from '../formats/record.js';
 import type { Stage } from '../streams/stage.js';
 import { fuseStages } from '../streams/stage.js';
@@ -16,15 +16,19 @@ import type { ConversionSettings } from './settings.js';
 export interface ThreadEngines {
   /** The pipeline of one revlog, or of a range of one. */
   createPipeline(kind: RevlogKind, onDamage?: (error: RevconvertError) => void): Stage;
-  /** To be called when a batch has been written: the memory of what the stages made is used again. */
-  recycle(): void;
+  /**
+   * To be called when a batch has been written: the memory of what the stages made is used again.
+   * @throws RevconvertError CANCELLED where the thread is to stop
+   */
+  batchDone(): void;
 }
 
 /**
  * Loads the engines of one thread.
+ * @param isStopped whether the thread is to stop
  * @throws RevconvertError ENGINE_MISSING, LEVEL
  */
-export async function loadThreadEngines(settings: ConversionSettings): Promise<ThreadEngines> {
+export async function loadThreadEngines(settings: ConversionSettings, isStopped: () => boolean): Promise<ThreadEngines> {
   const memory = new Arena();
   const engine = await loadEngine(settings.engine);
   const decoders = await loadDecoders(undefined, memory);
@@ -37,7 +41,10 @@ export async function loadThreadEngines(settings: ConversionSettings): Promise<T
       ];
       return fuseStages(settings.checkChunks ? [...stages, createCheckStage(decoders)] : stages);
     },
-    recycle: () => memory.recycle(),
+    batchDone() {
+      memory.recycle();
+      if (isStopped()) throw new RevconvertError('CANCELLED', 'interrupted');
+    },
   };
 }
 

@@ -8,14 +8,14 @@ import type { RunTask, Task, TaskResult } from './tasks.js';
 export interface TaskThread {
   /** Tasks may be given while others wait: they are answered in order. */
   readonly run: RunTask;
-  /** Lets it end the task that it is doing, and no other; waits until it is gone. */
+  /** Lets it end the batch that it is doing, and no other; waits until it is gone. */
   close(): Promise<void>;
 }
 
 /** What a thread is given at its start. */
 export interface ThreadData {
   readonly settings: ConversionSettings;
-  /** Not 0: begin no more tasks. In shared memory: seen at once, also between two tasks that have come already. */
+  /** Not 0: stop. In shared memory: seen at once, also between two tasks that have come already. */
   readonly stopped: Int32Array;
 }
 

@@ -8,7 +8,9 @@ import type { ThreadData, ThreadMessage } from './thread.js';
 
 const { settings, stopped } = workerData as ThreadData;
 
-const runner = createTaskRunner(settings);
+const isStopped = (): boolean => Atomics.load(stopped, 0) !== 0;
+
+const runner = createTaskRunner(settings, isStopped);
 
 const perform = async (task: Task): Promise<TaskResult> => {
   try {
@@ -23,7 +25,7 @@ let last: Promise<void> = Promise.resolve();
 const take = async (message: ThreadMessage): Promise<void> => {
   // With its port closed there is nothing that keeps the thread.
   if (message === 'end') parentPort?.close();
-  else if (Atomics.load(stopped, 0) === 0) parentPort?.postMessage(await perform(message));
+  else if (!isStopped()) parentPort?.postMessage(await perform(message));
 };
 
 // One after the other: answers go back in the order of the tasks.

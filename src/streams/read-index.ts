@@ -43,8 +43,19 @@ export function checkIndexAgainst(index: RevlogIndex, source: ByteSource, dataSi
   try {
     checkIndex(index, index.header.inline ? source.size - index.length * ENTRY_SIZE : dataSize);
   } catch (error) {
-    throw toRevconvertError(error, { path: source.path });
+    const failure = toRevconvertError(error, { path: source.path });
+    const { rev } = failure.at;
+    throw rev === undefined ? failure : failure.located({ offset: entryPosition(index, rev) });
   }
+}
+
+/** Where the entry of a revision stands in its file, in bytes. */
+function entryPosition(index: RevlogIndex, rev: number): number {
+  if (index.header.version === 0) return rev * V0_ENTRY_SIZE;
+  let position = rev * ENTRY_SIZE;
+  // By the lengths, which led to the entry when it was read: its own offset may be what is wrong.
+  if (index.header.inline) for (let before = 0; before < rev; before++) position += index.chunkLength(before);
+  return position;
 }
 
 const truncated = (size: number, why: string, rev: number): RevconvertError =>

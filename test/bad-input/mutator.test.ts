@@ -84,7 +84,7 @@ describe('mutations', function () {
   const scratch = Scratch.use();
   let engines: ThreadEngines;
   before(async () => {
-    engines = await loadThreadEngines(SETTINGS);
+    engines = await loadThreadEngines(SETTINGS, () => false);
   });
 
   /** Damages one revlog and puts it in its place. */

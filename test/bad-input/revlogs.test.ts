@@ -122,22 +122,22 @@ const HEADERS: readonly BadCase[] = [
 ];
 
 const ENTRIES: readonly BadCase[] = [
-  { title: 'a delta base after its revision', damage: setField(SPLIT, 2, 'base', int32(3)), code: 'DELTA_BASE', path: SPLIT, rev: 2 },
-  { title: 'a delta base after its revision, inline', damage: setField(INLINE, 2, 'base', int32(0x7fffffff)), code: 'DELTA_BASE', path: INLINE, rev: 2 },
-  { title: 'a delta base below -1', damage: setField(SPLIT, 1, 'base', int32(-2)), code: 'DELTA_BASE', path: SPLIT, rev: 1 },
+  { title: 'a delta base after its revision', damage: setField(SPLIT, 2, 'base', int32(3)), code: 'DELTA_BASE', path: SPLIT, rev: 2, offset: entry(SPLIT, 2) },
+  { title: 'a delta base after its revision, inline', damage: setField(INLINE, 2, 'base', int32(0x7fffffff)), code: 'DELTA_BASE', path: INLINE, rev: 2, offset: entry(INLINE, 2) },
+  { title: 'a delta base below -1', damage: setField(SPLIT, 1, 'base', int32(-2)), code: 'DELTA_BASE', path: SPLIT, rev: 1, offset: entry(SPLIT, 1) },
   // The own revision says that it is a full text; read as one, a delta has the wrong length.
   { title: 'a delta whose base is its own revision', damage: setField(SPLIT, 1, 'base', int32(1)), code: 'CHUNK_SIZE', path: SPLIT, rev: 1, offset: chunk(SPLIT, 1) },
   { title: 'an offset outside the file', damage: setField(SPLIT, 3, 'offset', uint48(2 ** 40)), code: 'DATA_TRUNCATED', path: SPLIT, rev: 3, offset: () => 2 ** 40 },
-  { title: 'an offset before the chunk before', damage: setField(SPLIT, 3, 'offset', uint48(0)), code: 'INDEX_ENTRY', path: SPLIT, rev: 3 },
+  { title: 'an offset before the chunk before', damage: setField(SPLIT, 3, 'offset', uint48(0)), code: 'INDEX_ENTRY', path: SPLIT, rev: 3, offset: entry(SPLIT, 3) },
   { title: 'a length outside the file', damage: setField(SPLIT, 3, 'chunkLength', int32(0x7fffffff)), code: 'DATA_TRUNCATED', path: SPLIT, rev: 3, offset: chunk(SPLIT, 3) },
   { title: 'a length outside the file, inline', damage: setField(INLINE, 3, 'chunkLength', int32(0x7fffffff)), code: 'DATA_TRUNCATED', path: INLINE, rev: 3, offset: chunk(INLINE, 3) },
-  { title: 'a length into the next chunk', damage: setField(SPLIT, 1, 'chunkLength', int32(250)), code: 'INDEX_ENTRY', path: SPLIT, rev: 2 },
-  { title: 'a negative length', damage: setField(SPLIT, 1, 'chunkLength', int32(-1)), code: 'INDEX_ENTRY', path: SPLIT, rev: 1 },
+  { title: 'a length into the next chunk', damage: setField(SPLIT, 1, 'chunkLength', int32(250)), code: 'INDEX_ENTRY', path: SPLIT, rev: 2, offset: entry(SPLIT, 2) },
+  { title: 'a negative length', damage: setField(SPLIT, 1, 'chunkLength', int32(-1)), code: 'INDEX_ENTRY', path: SPLIT, rev: 1, offset: entry(SPLIT, 1) },
   { title: 'a negative length, inline', damage: setField(INLINE, 1, 'chunkLength', int32(-64)), code: 'INDEX_ENTRY', path: INLINE, rev: 1, offset: entry(INLINE, 1) },
-  { title: 'a negative text length', damage: setField(SPLIT, 1, 'rawSize', int32(-2)), code: 'INDEX_ENTRY', path: SPLIT, rev: 1 },
-  { title: 'a parent at its own revision', damage: setField(SPLIT, 1, 'p1', int32(1)), code: 'INDEX_ENTRY', path: SPLIT, rev: 1 },
-  { title: 'a second parent below -1', damage: setField(SPLIT, 1, 'p2', int32(-2)), code: 'INDEX_ENTRY', path: SPLIT, rev: 1 },
-  { title: 'a linkrev below -1', damage: setField(SPLIT, 1, 'linkRev', int32(-2)), code: 'INDEX_ENTRY', path: SPLIT, rev: 1 },
+  { title: 'a negative text length', damage: setField(SPLIT, 1, 'rawSize', int32(-2)), code: 'INDEX_ENTRY', path: SPLIT, rev: 1, offset: entry(SPLIT, 1) },
+  { title: 'a parent at its own revision', damage: setField(SPLIT, 1, 'p1', int32(1)), code: 'INDEX_ENTRY', path: SPLIT, rev: 1, offset: entry(SPLIT, 1) },
+  { title: 'a second parent below -1', damage: setField(SPLIT, 1, 'p2', int32(-2)), code: 'INDEX_ENTRY', path: SPLIT, rev: 1, offset: entry(SPLIT, 1) },
+  { title: 'a linkrev below -1', damage: setField(SPLIT, 1, 'linkRev', int32(-2)), code: 'INDEX_ENTRY', path: SPLIT, rev: 1, offset: entry(SPLIT, 1) },
   {
     title: 'an unknown parent in version 0',
     layout: 'version 0 in a store',
@@ -145,9 +145,10 @@ const ENTRIES: readonly BadCase[] = [
     code: 'INDEX_ENTRY',
     path: SPLIT,
     rev: 1,
+    offset: () => 76,
     message: /0707/,
   },
-  { title: 'larger than a MiB', build: LARGE, damage: setField(SPLIT, 20, 'base', int32(21)), code: 'DELTA_BASE', path: SPLIT, rev: 20 },
+  { title: 'larger than a MiB', build: LARGE, damage: setField(SPLIT, 20, 'base', int32(21)), code: 'DELTA_BASE', path: SPLIT, rev: 20, offset: entry(SPLIT, 20) },
 ];
 
 

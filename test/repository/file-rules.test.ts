@@ -1,7 +1,7 @@
 /** What becomes of each file of a repository: the table by examples, and what a scan makes of a whole tree. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readlinkSync, symlinkSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, it } from 'mocha';
@@ -12,7 +12,7 @@ import { openRepository } from '../../src/repository/open.js';
 import { scanFiles } from '../../src/repository/scan-files.js';
 import type { LayoutName } from '../support/repository-builder.js';
 import { buildRepository, writeAt } from '../support/repository-builder.js';
-import { convert, Scratch } from './support.js';
+import { assertFails, convert, picture, Scratch } from './support.js';
 
 type Examples = readonly (readonly [names: readonly string[], action: FileRule['action'] | undefined])[];
 
@@ -107,6 +107,25 @@ describe('scanning a repository', () => {
     assert.deepEqual(dropped.map(({ name, why }) => `${name}: ${why}`).sort(), ['largefiles/pipe: neither file, folder nor link', 'pipe: neither file, folder nor link']);
     assert.equal(readlinkSync(scratch.at('dst', '.hg', 'hgrc')), '/nowhere/at/all');
     assert.equal(readlinkSync(scratch.at('dst', '.hg', 'largefiles', 'other')), 'blob');
+  });
+
+  for (const linked of ['store', 'store/data']) {
+    it(`.hg/${linked} may be a link: what it leads to is converted`, async () => {
+      const { hg } = buildRepository(scratch.at('src'));
+      await convert(scratch.at('src'), scratch.at('plain'));
+      renameSync(join(hg, linked), scratch.at('elsewhere'));
+      symlinkSync(scratch.at('elsewhere'), join(hg, linked));
+      const { warnings, unknownFiles } = await convert(scratch.at('src'), scratch.at('dst'));
+      assert.deepEqual([warnings, unknownFiles], [[], []]);
+      assert.deepEqual(picture(scratch.at('dst')), picture(scratch.at('plain')));
+    });
+  }
+
+  it('a link to a folder among the revlogs is refused: old and new store would share it', async () => {
+    const { store } = buildRepository(scratch.at('src'));
+    mkdirSync(scratch.at('elsewhere'));
+    symlinkSync(scratch.at('elsewhere'), join(store, 'data', 'linked'));
+    await assertFails(convert(scratch.at('src'), scratch.at('dst')), { code: 'STORE_DISORDER', path: '/store/data/linked' });
   });
 
   it('a socket is left out and named', async () => {

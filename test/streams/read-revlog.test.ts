@@ -266,7 +266,7 @@ describe('reading a revlog', () => {
           assert.equal(revisionsOf(reader.batches()).length, 3);
           reader.close();
         } else {
-          assert.throws(() => openRevlog({ ...files, ...NAME }), { code, at: { path: 'data/f.i', rev: 1 } });
+          assert.throws(() => openRevlog({ ...files, ...NAME }), { code, at: { path: 'data/f.i', rev: 1, offset: 64 } });
         }
         assertNoDescriptors(inFolder());
       });
@@ -309,7 +309,7 @@ describe('reading a revlog', () => {
 
     it('still refuses an index that is wrong, and a data file that is missing', () => {
       const bad = fulls([10, 20]).map((spec, rev) => (rev === 1 ? { ...spec, p1: 7 } : spec));
-      assert.throws(() => reports(placeRevlog(inFolder(), buildRevlog(SPLIT, bad))), { code: 'INDEX_ENTRY', at: { path: 'data/f.i', rev: 1 } });
+      assert.throws(() => reports(placeRevlog(inFolder(), buildRevlog(SPLIT, bad))), { code: 'INDEX_ENTRY', at: { path: 'data/f.i', rev: 1, offset: 64 } });
       const files = placeRevlog(inFolder(), buildRevlog(SPLIT, fulls([10])));
       rmSync(files.dataFile);
       assert.throws(() => reports(files), { code: 'DATA_MISSING', at: { path: 'data/f.d' } });
