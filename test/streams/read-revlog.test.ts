@@ -168,7 +168,7 @@ describe('reading a revlog', () => {
       const inline = Buffer.concat(entries.flatMap((entry, rev) => [entry, ...chunks.slice(rev, rev + 1)]));
       inline.writeUInt32BE(0x00030001);
       const { indexFile } = placeRevlog(inFolder(), { ...buildRevlog(INLINE, []), index: inline });
-      assert.throws(() => openRevlog({ indexFile, dataFile: 'none', ...NAME }), { code: 'DATA_TRUNCATED', at: { path: 'data/f.i', rev: 1, offset: offsets[1] } });
+      assert.throws(() => openRevlog({ indexFile, dataFile: 'none', ...NAME }), { code: 'DATA_TRUNCATED', at: { path: 'data/f.i', rev: 1, offset: (offsets[1] ?? NaN) + 2 * 64 } });
     });
   });
 
