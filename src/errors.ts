@@ -24,6 +24,7 @@ export const ERROR_RULES = {
   ABANDONED_TRANSACTION: { kind: 'input', hint: 'run `hg recover` in the source, then try again' },
   INTERRUPTED_UPGRADE: { kind: 'input', hint: 'an upgrade of the source was interrupted; restore the newest .hg/upgradebackup.*, or remove the line upgradeinprogress once the store is whole' },
   FNCACHE_CORRUPT: { kind: 'input', hint: 'run `hg debugrebuildfncache` in the source' },
+  FILE_TOO_LARGE: { kind: 'input', hint: 'this is not the file that it should be; compare it with that of another repository' },
   REVLOG_VERSION: { kind: 'input', hint: 'this revlog format cannot be converted' },
   REVLOG_FLAGS: { kind: 'input', hint: 'this revlog format cannot be converted' },
   INDEX_TRUNCATED: { kind: 'input', hint: damaged },
@@ -46,6 +47,7 @@ export const ERROR_RULES = {
   ENGINE_MISSING: { kind: 'usage', hint: 'install the package named, or choose another engine' },
   LEVEL: { kind: 'usage', hint: 'see `revconvert --help` for the levels of each engine' },
   DESTINATION_EXISTS: { kind: 'usage', hint: 'give a folder that does not exist yet, or an empty one' },
+  DESTINATION_PARENT: { kind: 'usage', hint: 'make the folder first (mkdir -p)' },
   DESTINATION_OVERLAPS: { kind: 'usage', hint: 'source and destination must be different folders, neither inside the other' },
   // the machine
   PERMISSION: { kind: 'system', hint: 'check the owner and the mode of the file, and who runs this' },

@@ -28,6 +28,7 @@ export async function runConvert(args: ConvertArguments, signal: AbortSignal): P
     display.stop();
     if (json) sayResult(JSON.stringify(summary));
     else if (!quiet) sayResult(renderSummary(summary));
+    for (const notice of json ? [] : summary.notices) say(`revconvert: note: ${notice}`);
     for (const warning of json ? [] : summary.warnings) say(`revconvert: warning: ${warning.code}: ${describeError(warning)}`);
     return summary.warnings.length > 0 ? EXIT.warnings : EXIT.done;
   } finally {

@@ -48,9 +48,8 @@ export function renderSummary(summary: ConversionSummary): string {
     `checked       ${summary.checked === 'chunks' ? 'every chunk was decoded again and compared' : 'nothing (--check none)'}`,
     `requirements  added: ${list(summary.requirements.added)}; removed: ${list(summary.requirements.removed)}`,
     `carried       ${plural(summary.carriedFiles, 'other file')}, ${bytes(summary.carriedBytes)}; files of the working copy are not copied`,
-    ...(summary.unlocked === undefined ? [] : [`not locked    ${summary.unlocked}`]),
     ...items('no rule for these; carried as they are:', summary.unknownFiles),
-    ...items('left behind:', summary.dropped.map(({ name, why }) => `${name}: ${why}`)),
+    ...(summary.dropped.length === 0 ? [] : [`left behind   ${plural(summary.dropped.length, 'file')} that describe the old store (--json lists them)`]),
   ].join('\n');
 }
 

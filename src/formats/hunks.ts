@@ -49,6 +49,9 @@ export function patchedSize(delta: Uint8Array, baseSize: number): number | HunkF
   return baseSize < 0 ? -1 : baseSize + grown;
 }
 
+/** More hunks than any real delta has: a text of which every other line of sixteen million changed. */
+const MAX_HUNKS = 1 << 24;
+
 /**
  * The most bytes that a delta without idle hunks can take: every hunk replaces or inserts at least one byte.
  * @param baseSize length of the base; -1: unknown
@@ -56,7 +59,7 @@ export function patchedSize(delta: Uint8Array, baseSize: number): number | HunkF
  */
 export function deltaLimit(baseSize: number, rawSize: number): number {
   if (rawSize < 0 || baseSize < 0) return MAX_TEXT;
-  return Math.min(MAX_TEXT, rawSize + HUNK_HEADER * (rawSize + baseSize + 1));
+  return Math.min(MAX_TEXT, rawSize + HUNK_HEADER * Math.min(rawSize + baseSize + 1, MAX_HUNKS));
 }
 
 /** Largest text or chunk that Mercurial's signed 32-bit fields can say. */

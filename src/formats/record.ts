@@ -60,6 +60,9 @@ export interface RevisionBatch {
 export const MAX_BATCH_REVISIONS = 512;
 export const MAX_BATCH_BYTES = 1 << 20;
 
+/** Bytes that the chunks of a batch may decompress to; a chunk that may be larger travels alone. */
+export const MAX_BATCH_RAW_BYTES = 1 << 26;
+
 /** The revisions that are not damaged: usually all, without a copy. */
 export const soundRevisions = ({ revisions }: RevisionBatch): readonly Revision[] =>
   revisions.some(({ damaged }) => damaged) ? revisions.filter(({ damaged }) => !damaged) : revisions;

@@ -1,8 +1,9 @@
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { loadEngine } from '../engines/registry.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
+import { adoptOwner } from './access.js';
 import { below } from './byte-path.js';
 import type { CarryItem } from './carry.js';
 import { carryFiles } from './carry.js';
@@ -68,11 +69,12 @@ export async function convertRepository(source: string, destination: string, opt
     checkNoTransaction(repository);
     const place = checkDestination(repository.root, destination);
     await loadEngine(chooseEngine(repository.requirements, filled).to);
-    const target = createDestination(place);
+    const target = createDestination(place, repository.root);
     try {
       const done = await build({ repository, locks, options: filled, target });
+      const notices = [lockNotice(locks, filled), adoptOwner(repository.storeFolder, `${target.temporary}/.hg`)].filter((notice) => notice !== undefined);
       await commit(target, filled.signal);
-      return summarise({ ...done, destination: target.path, options: filled, locks, milliseconds: performance.now() - started });
+      return summarise({ ...done, notices, destination: target.path, options: filled, locks, milliseconds: performance.now() - started });
     } catch (error) {
       target.discard();
       throw error;
@@ -91,7 +93,9 @@ type Built = Pick<SummaryInput, 'plan' | 'facts' | 'results' | 'carried' | 'find
 
 /** Makes the whole repository in the temporary folder. When it has returned or thrown, no thread writes there any more. */
 async function build({ repository, locks, options, target }: Build): Promise<Built> {
-  const modes = modesFor(repository.storeFolder, target.temporary);
+  const hg = `${target.temporary}/.hg`;
+  mkdirSync(hg);
+  const modes = modesFor(repository.storeFolder, hg);
   const settings = settingsFor(chooseEngine(repository.requirements, options), options, modes);
   // Threads take a while to start: in a store that is plainly large they do so while its files are looked at.
   let pool = looksLarge(repository) ? createPool(options.jobs, settings) : undefined;
@@ -100,7 +104,6 @@ async function build({ repository, locks, options, target }: Build): Promise<Bui
     const plan = planConversion(facts, options);
     const snapshot = locks.unlocked === undefined ? undefined : snapshotOf(facts);
     pool ??= createPool(Math.min(options.jobs, threadsWorthFor(facts)), settings);
-    const hg = `${target.temporary}/.hg`;
     makeFolders(hg, facts, plan, modes);
     const { threads, lanes } = await pool;
     const store: Omit<StoreConversion, 'signal'> = {
@@ -202,7 +205,12 @@ function carryItems({ files, discovery, repository }: RepositoryFacts): CarryIte
   ];
 }
 
+/** What to say where a lock was wanted and could not be had. */
+const lockNotice = ({ unlocked }: HeldLocks, { lock }: FilledOptions): string | undefined =>
+  unlocked === undefined || !lock ? undefined : `read without the source's lock (${unlocked}); its files were the same before and after`;
+
 async function commit(target: Destination, signal: AbortSignal | undefined): Promise<void> {
+  target.open();
   await flushTree(target.temporary);
   signal?.throwIfAborted();
   target.commit();

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 import { RevconvertError, toRevconvertError } from '../errors.js';
+import { copyFolderAccess } from './access.js';
 
 /** Where the new repository is built, under a temporary name beside its place. */
 export interface Destination {
@@ -10,6 +11,11 @@ export interface Destination {
   readonly path: string;
   /** The folder it is built in. */
   readonly temporary: string;
+  /**
+   * Lets in whom the place lets in, where it is an empty folder that somebody prepared, or else the source does. Until
+   * then the temporary folder is its maker's alone.
+   */
+  open(): void;
   /** Moves it into its place. @throws RevconvertError DESTINATION_EXISTS where somebody else was faster, SYSTEM */
   commit(): void;
   /** Removes what was built. Safe to call at any time; after `commit` it does nothing. */
@@ -20,7 +26,7 @@ export interface Destination {
  * Checks a destination; makes nothing.
  * @param source the root of the source repository
  * @returns the place, with the links on the way to it resolved
- * @throws RevconvertError DESTINATION_EXISTS, DESTINATION_OVERLAPS, SYSTEM (the folder it lies in does not exist)
+ * @throws RevconvertError DESTINATION_EXISTS, DESTINATION_OVERLAPS, DESTINATION_PARENT
  */
 export function checkDestination(source: string, destination: string): string {
   const place = resolvePlace(resolve(destination));
@@ -29,8 +35,12 @@ export function checkDestination(source: string, destination: string): string {
   if (inside(place, from) || inside(from, place)) {
     throw new RevconvertError('DESTINATION_OVERLAPS', `it overlaps with the source ${from}`, { path: place });
   }
-  const found = statSync(place, { throwIfNoEntry: false });
+  const found = lstatSync(place, { throwIfNoEntry: false });
   if (found === undefined) return place;
+  if (found.isSymbolicLink()) throw new RevconvertError('DESTINATION_EXISTS', 'it is a link that leads nowhere', { path: place });
+  if (found.isDirectory() && found.dev !== statSync(dirname(place)).dev) {
+    throw new RevconvertError('DESTINATION_EXISTS', 'a file system is mounted there; give a folder in it', { path: place });
+  }
   if (!found.isDirectory()) throw new RevconvertError('DESTINATION_EXISTS', 'it exists and is no folder', { path: place });
   if (readdirSync(place).length > 0) throw new RevconvertError('DESTINATION_EXISTS', 'it exists and is not empty', { path: place });
   return place;
@@ -44,19 +54,23 @@ function resolvePlace(path: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw toRevconvertError(error);
-    throw new RevconvertError('SYSTEM', 'the folder in which the destination is to lie does not exist', { path: parent }, { cause: error });
+    throw new RevconvertError('DESTINATION_PARENT', 'the folder in which the destination is to lie does not exist', { path: parent }, { cause: error });
   }
 }
+
+/** Characters of the destination's name that its temporary one keeps, so that names of any legal length have room. */
+const NAME_KEPT = 40;
 
 /**
  * Makes the temporary folder.
  * @param path from {@link checkDestination}
+ * @param source the root of the source repository
  * @throws RevconvertError PERMISSION, NO_SPACE, SYSTEM
  */
-export function createDestination(path: string): Destination {
-  const temporary = join(dirname(path), `.${basename(path)}.revconvert-${process.pid}-${randomBytes(4).toString('hex')}`);
+export function createDestination(path: string, source: string): Destination {
+  const temporary = join(dirname(path), `.${basename(path).slice(0, NAME_KEPT)}.revconvert-${process.pid}-${randomBytes(4).toString('hex')}`);
   try {
-    mkdirSync(temporary);
+    mkdirSync(temporary, { mode: 0o700 });
   } catch (error) {
     throw toRevconvertError(error, { path: temporary });
   }
@@ -64,6 +78,9 @@ export function createDestination(path: string): Destination {
   return {
     path,
     temporary,
+    open() {
+      copyFolderAccess(statSync(path, { throwIfNoEntry: false }) === undefined ? source : path, temporary);
+    },
     commit() {
       try {
         renameSync(temporary, path);

@@ -41,6 +41,9 @@ export interface Discovery {
   readonly leftovers: readonly BytePath[];
 }
 
+/** A list of the store's files: some five million names. */
+const MAX_LIST_BYTES = 1 << 28;
+
 const FOLDERS = ['data', 'dh', 'meta'] as const;
 const TOP_LEVEL: readonly (readonly [name: string, kind: RevlogKind])[] = [
   ['00changelog.i', 'changelog'],
@@ -139,7 +142,7 @@ const sizeOf = (folder: string, path: BytePath): number | undefined => statSync(
 function readFncache(storeFolder: string): BytePath[] {
   const path = `${storeFolder}/fncache`;
   try {
-    return parseFncache(readSmallFile(path) ?? Buffer.alloc(0));
+    return parseFncache(readSmallFile(path, MAX_LIST_BYTES) ?? Buffer.alloc(0));
   } catch (error) {
     throw toRevconvertError(error, { path });
   }
@@ -158,7 +161,7 @@ function fileIndexNames(storeFolder: string): BytePath[] {
     const docketBytes = readSmallFile(path);
     if (docketBytes === undefined) return [];
     const docket = parseFileIndexDocket(docketBytes);
-    const [list, meta] = [docket.list, docket.meta].map((part) => readSmallFile(`${storeFolder}/${part.fileName}`) ?? Buffer.alloc(0));
+    const [list, meta] = [docket.list, docket.meta].map((part) => readSmallFile(`${storeFolder}/${part.fileName}`, MAX_LIST_BYTES) ?? Buffer.alloc(0));
     return parseFileIndexPaths(docket, list ?? Buffer.alloc(0), meta ?? Buffer.alloc(0)).map((tracked) => `data/${tracked}.i`);
   } catch (error) {
     throw toRevconvertError(error, { path });

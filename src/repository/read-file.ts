@@ -3,16 +3,21 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 
 import { RevconvertError, toRevconvertError } from '../errors.js';
 
+const DEFAULT_MAX_BYTES = 1 << 20;
+
 /**
  * Reads a small file whole.
+ * @param maxBytes the most that it may have; more is no such file
  * @returns undefined where it does not exist
- * @throws RevconvertError PERMISSION, SYSTEM; also where it is no regular file, which could block a reader for ever
+ * @throws RevconvertError FILE_TOO_LARGE, PERMISSION, SYSTEM; also where it is no regular file, which could block a reader for ever
  */
-export function readSmallFile(path: PathLike): Buffer | undefined {
+export function readSmallFile(path: PathLike, maxBytes = DEFAULT_MAX_BYTES): Buffer | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!fstatSync(descriptor).isFile()) throw new RevconvertError('SYSTEM', 'not a regular file');
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) throw new RevconvertError('SYSTEM', 'not a regular file');
+    if (found.size > maxBytes) throw new RevconvertError('FILE_TOO_LARGE', `${found.size} bytes; at most ${maxBytes} are expected`);
     return readFileSync(descriptor);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -38,6 +38,8 @@ export interface ConversionSummary extends Findings {
   /** Why the source was read without its locks; undefined: it was locked. */
   readonly unlocked: string | undefined;
   readonly milliseconds: number;
+  /** What a person should know that is no fault of the source: it was not locked, its owner could not be kept. */
+  readonly notices: readonly string[];
 }
 
 export interface SummaryInput {
@@ -50,6 +52,7 @@ export interface SummaryInput {
   readonly carried: CarryOutcome;
   readonly findings: Findings;
   readonly threads: number;
+  readonly notices: readonly string[];
   readonly milliseconds: number;
 }
 
@@ -86,6 +89,7 @@ export function summarise(input: SummaryInput): ConversionSummary {
     jobs: input.threads,
     unlocked: input.locks.unlocked,
     milliseconds: Math.round(input.milliseconds),
+    notices: input.notices,
     ...input.findings,
   };
 }

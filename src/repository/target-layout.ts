@@ -5,6 +5,7 @@ import { serialiseFncache } from '../formats/fncache.js';
 import { serialiseRequires } from '../formats/requires.js';
 import type { BytePath } from '../formats/store-path.js';
 import { encodeDirectories } from '../formats/store-path.js';
+import { copyFolderAccess } from './access.js';
 import { below, folderOf } from './byte-path.js';
 import type { RevlogResult } from './convert-revlog.js';
 import { targetPathOf } from './convert-store.js';
@@ -45,9 +46,10 @@ export function modesFor(storeFolder: string, fresh: string): TargetModes {
   return { file: wanted & NOT_EXECUTABLE, folder: wanted };
 }
 
-/** Makes the folders that revlogs and carried files go to. `hg` is the `.hg` to be. */
+/** Makes the folders that revlogs and carried files go to. `hg` is the `.hg` to be; it exists. */
 export function makeFolders(hg: string, facts: RepositoryFacts, plan: ConversionPlan, modes: TargetModes): void {
-  const store = facts.repository.hasStore || plan.newLayout ? `${hg}/store` : hg;
+  const { hgFolder, storeFolder, hasStore } = facts.repository;
+  const store = hasStore || plan.newLayout ? `${hg}/store` : hg;
   const names = new Set<BytePath>();
   for (const revlog of facts.discovery.revlogs) {
     const { index, data } = targetPathOf(revlog, plan);
@@ -55,15 +57,23 @@ export function makeFolders(hg: string, facts: RepositoryFacts, plan: Conversion
   }
   for (const path of facts.discovery.strays) addWithParents(names, folderOf(path));
   try {
-    makeFolder(hg, modes);
-    makeFolder(store, modes);
+    copyFolderAccess(hgFolder, hg);
+    mkdirSync(store, { recursive: true });
+    if (store !== hg) copyFolderAccess(storeFolder, store);
     for (const name of [...names].sort()) makeFolder(below(store, name), modes);
-    for (const { action, targetName } of facts.files) {
-      if (action === 'carry' || action === 'unknown') mkdirSync(below(hg, folderOf(targetName)), { recursive: true });
+    for (const name of carriedInto(facts)) {
+      mkdirSync(below(hg, name), { recursive: true });
+      if (name !== 'store') copyFolderAccess(below(hgFolder, name), below(hg, name));
     }
   } catch (error) {
     throw toRevconvertError(error, { path: hg });
   }
+}
+
+/** The folders of `.hg` of which single files are carried: the caches. */
+function carriedInto({ files }: RepositoryFacts): Set<BytePath> {
+  const carried = files.filter(({ action }) => action === 'carry' || action === 'unknown');
+  return new Set(carried.map(({ name, targetName }) => (name === targetName ? folderOf(targetName) : 'store')).filter((name) => name !== ''));
 }
 
 function addWithParents(names: Set<BytePath>, name: BytePath): void {

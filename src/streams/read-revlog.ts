@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 
 import { RevconvertError, toRevconvertError } from '../errors.js';
 import type { Revision, RevisionBatch, RevlogKind } from '../formats/record.js';
-import { MAX_BATCH_BYTES, MAX_BATCH_REVISIONS } from '../formats/record.js';
+import { MAX_BATCH_BYTES, MAX_BATCH_RAW_BYTES, MAX_BATCH_REVISIONS } from '../formats/record.js';
 import type { RevlogIndex } from '../formats/revlog-index.js';
 import type { ByteSource } from './byte-source.js';
 import { openByteSource } from './byte-source.js';
@@ -161,8 +161,23 @@ function batchEnd(index: RevlogIndex, from: number, to: number, limits: BatchLim
   const start = index.position(from);
   const last = Math.min(to, from + maxRevisions);
   let rev = from + 1;
-  while (rev < last && index.position(rev) + index.chunkLength(rev) - start <= maxBytes) rev++;
+  let raw = rawBound(index, from);
+  while (rev < last && index.position(rev) + index.chunkLength(rev) - start <= maxBytes) {
+    raw += rawBound(index, rev);
+    if (raw > MAX_BATCH_RAW_BYTES) break;
+    rev++;
+  }
   return rev;
+}
+
+/** No engine makes more of a chunk than this many times its bytes: zstd's run-length blocks make 128 KiB of 4 bytes. */
+const MAX_EXPANSION = 32768;
+
+/** About the most bytes that a chunk decompresses to: those of its text, or what its own bytes can make. */
+function rawBound(index: RevlogIndex, rev: number): number {
+  const most = index.chunkLength(rev) * MAX_EXPANSION;
+  const rawSize = index.rawSize(rev);
+  return rawSize < 0 ? most : Math.min(rawSize, most);
 }
 
 function readSpan(origin: BatchOrigin, from: number, to: number): Revision[] {

@@ -96,14 +96,14 @@ function testDestinations(scratch: Scratch): void {
   it('lies in a folder that does not exist', async () => {
     buildRepository(scratch.at('src'));
     const before = picture(scratch.root);
-    await assertFails(convert(scratch.at('src'), scratch.at('no', 'dst')), { code: 'SYSTEM', path: '/no' });
+    await assertFails(convert(scratch.at('src'), scratch.at('no', 'dst')), { code: 'DESTINATION_PARENT', path: '/no' });
     assert.deepEqual(picture(scratch.root), before);
   });
 
   it('lies in a file', async () => {
     buildRepository(scratch.at('src'));
     writeFileSync(scratch.at('file'), '');
-    await assertFails(convert(scratch.at('src'), scratch.at('file', 'dst')), { code: 'SYSTEM', path: '/file' });
+    await assertFails(convert(scratch.at('src'), scratch.at('file', 'dst')), { code: 'DESTINATION_PARENT', path: '/file' });
   });
 
   it('an empty folder is fine', async () => {

@@ -1,6 +1,6 @@
 /** The temporary folder beside the place of the destination, and the move into it. */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 import { describe, it } from 'mocha';
@@ -14,7 +14,7 @@ describe('destination', () => {
   const scratch = Scratch.use();
 
   it('is built under a name of its own beside its place', () => {
-    const target = createDestination(scratch.at('dst'));
+    const target = createDestination(scratch.at('dst'), scratch.root);
     assert.equal(dirname(target.temporary), scratch.root);
     assert.match(basename(target.temporary), new RegExp(`^\\.dst\\.revconvert-${process.pid}-[0-9a-f]{8}$`));
     assert.ok(statSync(target.temporary).isDirectory());
@@ -22,11 +22,11 @@ describe('destination', () => {
   });
 
   it('two at once do not meet', () => {
-    assert.notEqual(createDestination(scratch.at('dst')).temporary, createDestination(scratch.at('dst')).temporary);
+    assert.notEqual(createDestination(scratch.at('dst'), scratch.root).temporary, createDestination(scratch.at('dst'), scratch.root).temporary);
   });
 
   it('commit moves it into its place; a discard after it does nothing', () => {
-    const target = createDestination(scratch.at('dst'));
+    const target = createDestination(scratch.at('dst'), scratch.root);
     writeFileSync(join(target.temporary, 'file'), '');
     target.commit();
     target.discard();
@@ -35,7 +35,7 @@ describe('destination', () => {
   });
 
   it('discard removes all of it, and may be called again', () => {
-    const target = createDestination(scratch.at('dst'));
+    const target = createDestination(scratch.at('dst'), scratch.root);
     writeAt(join(target.temporary, 'deep', 'file'), '');
     target.discard();
     target.discard();
@@ -44,8 +44,33 @@ describe('destination', () => {
 
   it('commit goes onto an empty folder', () => {
     mkdirSync(scratch.at('dst'));
-    createDestination(scratch.at('dst')).commit();
+    createDestination(scratch.at('dst'), scratch.root).commit();
     assert.deepEqual(readdirSync(scratch.root), ['dst']);
+  });
+
+  it('is its maker\'s alone until it is opened: then as the source, or as the empty folder that was prepared', () => {
+    mkdirSync(scratch.at('src'), { mode: 0o700 });
+    const modeOf = (path: string): number => statSync(path).mode & 0o7777;
+    const target = createDestination(scratch.at('dst'), scratch.at('src'));
+    assert.equal(modeOf(target.temporary), 0o700);
+    target.open();
+    assert.equal(modeOf(target.temporary), 0o700);
+    chmodSync(scratch.at('src'), 0o751);
+    target.open();
+    assert.equal(modeOf(target.temporary), 0o751);
+    mkdirSync(scratch.at('prepared'));
+    chmodSync(scratch.at('prepared'), 0o2770);
+    const onto = createDestination(scratch.at('prepared'), scratch.at('src'));
+    onto.open();
+    onto.commit();
+    assert.equal(modeOf(scratch.at('prepared')), 0o2770);
+  });
+
+  it('a name as long as may be has room for the temporary one', () => {
+    const name = 'n'.repeat(255);
+    const target = createDestination(scratch.at(name), scratch.root);
+    target.commit();
+    assert.deepEqual(readdirSync(scratch.root), [name]);
   });
 
   const races: readonly (readonly [title: string, make: (path: string) => void])[] = [
@@ -54,7 +79,7 @@ describe('destination', () => {
   ];
   for (const [title, make] of races) {
     it(`commit does not replace what came into being meanwhile: ${title}`, () => {
-      const target = createDestination(scratch.at('dst'));
+      const target = createDestination(scratch.at('dst'), scratch.root);
       make(scratch.at('dst'));
       assertThrows(() => target.commit(), { code: 'DESTINATION_EXISTS', path: '/dst' });
       target.discard();
@@ -124,6 +149,37 @@ describe('modes and folders of the new store', () => {
     assert.deepEqual(modesFor(scratch.at('store'), scratch.at('fresh')), { file: undefined, folder: undefined });
   });
 
+  it('a private repository stays private, and each folder keeps its own mode', async () => {
+    const { hg, store } = buildRepository(scratch.at('src'));
+    writeAt(join(hg, 'cache', 'tags2'), '');
+    chmodSync(scratch.at('src'), 0o700);
+    chmodSync(hg, 0o755);
+    chmodSync(store, 0o2770);
+    chmodSync(join(hg, 'cache'), 0o2775);
+    await convert(scratch.at('src'), scratch.at('dst'));
+    assert.deepEqual(
+      ['', '.hg', '.hg/store', '.hg/cache'].map((name) => modeOf(scratch.at('dst', name))),
+      ['700', '755', '2770', '2775'],
+    );
+  });
+
+  it('made by root, it belongs to whom the source belongs to', async function () {
+    if (!isRoot) this.skip();
+    const { hg } = buildRepository(scratch.at('src'));
+    writeAt(join(hg, 'hgrc'), '');
+    chmodSync(join(hg, 'store'), 0o2770);
+    for (const name of ['src', ...readdirSync(scratch.at('src'), { recursive: true, encoding: 'utf8' }).map((one) => join('src', one))]) {
+      lchownSync(scratch.at(name), NOBODY, 5);
+    }
+    chmodSync(join(hg, 'store'), 0o2770);
+    await convert(scratch.at('src'), scratch.at('dst'));
+    for (const name of ['.', ...readdirSync(scratch.at('dst'), { recursive: true, encoding: 'utf8' })]) {
+      const { uid, gid } = statSync(scratch.at('dst', name));
+      assert.deepEqual([uid, gid], [NOBODY, 5], name);
+    }
+    assert.equal(modeOf(scratch.at('dst', '.hg', 'store')), '2770');
+  });
+
   it('as the store of the source has them, where it is shared with a group', async () => {
     const { store } = buildRepository(scratch.at('src'), { files: ['a.txt', 'dir/b.txt', 'large.txt'], commits: 30, textBytes: 50_000, compress: rawChunk });
     chmodSync(store, 0o2775);
@@ -131,7 +187,7 @@ describe('modes and folders of the new store', () => {
     chmodSync(join(store, 'phaseroots'), 0o600);
     await convert(scratch.at('src'), scratch.at('dst'));
     const made = (...names: string[]): string => modeOf(scratch.at('dst', '.hg', ...names));
-    assert.deepEqual([made(), made('store'), made('store', 'data'), made('store', 'data', 'dir')], ['2775', '2775', '2775', '2775']);
+    assert.deepEqual([made('store'), made('store', 'data'), made('store', 'data', 'dir')], ['2775', '2775', '2775']);
     const files = ['requires', 'store/requires', 'store/fncache', 'store/00changelog.i', 'store/data/dir/b.txt.i', 'store/data/large.txt.i', 'store/data/large.txt.d'];
     for (const name of files) assert.equal(made(name), '664', name);
     assert.equal(made('store', 'phaseroots'), '600', 'carried files keep their own');
