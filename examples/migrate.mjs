@@ -2,8 +2,9 @@
 //
 // usage:    node examples/migrate.mjs FROM TO [engine]
 // example:  node examples/migrate.mjs /srv/hg /srv/hg-zstd zstd
-// prints:   {"repository":"...","before":412345,"after":398765,"milliseconds":81} for each; `3 converted, 0 failed` at the end
+// prints:   {"repository":"...","before":412345,"after":398765,"milliseconds":81,"warnings":0} for each, and the counts at the end
 // @ts-check
+import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
@@ -27,19 +28,26 @@ async function* repositories(folder) {
 }
 
 let done = 0;
+let damaged = 0;
 let failed = 0;
+let skipped = 0;
 for await (const repository of repositories(from)) {
   const target = join(to, relative(from, repository));
+  if (existsSync(join(target, '.hg'))) {
+    skipped++;
+    continue;
+  }
   try {
     await mkdir(dirname(target), { recursive: true });
     const { bytesBefore, bytesAfter, milliseconds, warnings } = await convertRepository(repository, target, { to: /** @type {import('revconvert').EngineName} */ (engine) });
     console.log(JSON.stringify({ repository, before: bytesBefore, after: bytesAfter, milliseconds, warnings: warnings.length }));
-    done++;
+    if (warnings.length === 0) done++;
+    else damaged++;
   } catch (error) {
     if (!(error instanceof RevconvertError)) throw error;
     console.log(JSON.stringify({ repository, error }));
     failed++;
   }
 }
-console.error(`${done} converted, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+console.error(`${done} converted, ${damaged} with damage to report, ${failed} failed, ${skipped} there already`);
+process.exitCode = failed + damaged === 0 ? 0 : 1;

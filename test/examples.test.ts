@@ -17,11 +17,12 @@ const run = (line: string): string => {
   return stdout + stderr;
 };
 
-/** Two repositories and a folder that is none, one of them damaged. */
+/** Repositories, one inside of another and one of them damaged, and a folder that is none. */
 function makeFarm(folder: string): void {
   mkdirSync(join(folder, 'group/empty'), { recursive: true });
   cpSync(EXAMPLE, join(folder, 'one'), { recursive: true });
   cpSync(EXAMPLE, join(folder, 'group/two'), { recursive: true });
+  cpSync(EXAMPLE, join(folder, 'one', '+inner'), { recursive: true });
   cpSync(EXAMPLE, join(folder, 'broken'), { recursive: true });
   const index = join(folder, 'broken/.hg/store/00changelog.i');
   writeFileSync(index, readFileSync(index).subarray(0, 100));
@@ -76,12 +77,13 @@ describe('examples', () => {
       makeFarm(temporary('farm'));
       const { status, stdout, stderr } = shell(line(temporary('farm'), temporary('made')));
       assert.equal(status, 1);
-      assert.match(stderr, /2 converted, 1 failed/);
+      assert.match(stderr, /3 converted, 0 with damage to report, 1 failed, 0 there already/);
       const reports = stdout.trim().split('\n').map((text) => JSON.parse(text) as { error?: { code: string } });
-      assert.equal(reports.length, 3);
+      assert.equal(reports.length, 4);
       assert.deepEqual(reports.flatMap(({ error }) => (error === undefined ? [] : [error.code])), ['DATA_TRUNCATED']);
-      for (const made of ['one', 'group/two']) assert.ok(existsSync(join(temporary('made'), made, '.hg/requires')), made);
+      for (const made of ['one', 'one/+inner', 'group/two']) assert.ok(existsSync(join(temporary('made'), made, '.hg/requires')), made);
       assert.ok(!existsSync(join(temporary('made'), 'broken')));
+      assert.match(shell(line(temporary('farm'), temporary('made'))).stderr, /0 converted, 0 with damage to report, 1 failed, 3 there already/);
     });
   }
 });

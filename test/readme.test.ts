@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, it } from 'mocha';
@@ -41,7 +41,6 @@ describe('README', () => {
   it('shows commands that work, with the output that they have', () => {
     const [bin, work] = [temporary('bin'), temporary('work')];
     for (const folder of [bin, work]) mkdirSync(folder);
-    damageExample(join(work, 'damaged'));
     const env = { PATH: pathWithCommand(bin) };
     for (const { command, output } of shownCommands().filter((shown) => shown.command !== TESTS)) {
       const line = command.replace(INSTALL, '').replaceAll('/tmp/', `${work}/`);
@@ -62,12 +61,3 @@ describe('README', () => {
     for (const link of links) assert.ok(existsSync(join(PROJECT_ROOT, link)), link);
   });
 });
-
-/** The example with the first byte of a zlib stream's second half gone wrong. */
-function damageExample(folder: string): void {
-  cpSync(join(PROJECT_ROOT, 'examples', 'repository'), folder, { recursive: true });
-  const file = join(folder, '.hg/store/data/src/heap.c.i');
-  const bytes = readFileSync(file);
-  bytes[65] = 0;
-  writeFileSync(file, bytes);
-}

@@ -43,7 +43,7 @@ const levelsHelp = ENGINE_NAMES.flatMap((name) => {
 /** The options, for yargs. Defaults are the library's: none is added here. */
 export const OPTIONS = {
   to: { type: 'string', requiresArg: true, describe: `Compression of the new store: ${ENGINE_NAMES.join(', ')} [default: the source's]` },
-  level: { type: 'string', requiresArg: true, describe: `Compression level (${levelsHelp})` },
+  level: { type: 'string', requiresArg: true, describe: `Compression level (${levelsHelp}; none and lz4 have none)` },
   'changelog-level': { type: 'string', requiresArg: true, describe: 'Level for the changelog [default: --level]' },
   'manifest-level': { type: 'string', requiresArg: true, describe: 'Level for manifests [default: --level]' },
   'filelog-level': { type: 'string', requiresArg: true, describe: 'Level for filelogs [default: --level]' },
@@ -74,6 +74,9 @@ function number(name: string, text: string | undefined): number | undefined {
 export function readArguments(raw: RawArguments): ConvertArguments {
   const { src, dst } = raw;
   const dryRun = raw['dry-run'] ?? false;
+  if (src !== undefined && /^[a-z][a-z+]+:\/\//i.test(src)) {
+    throw new RevconvertError('USAGE', `${src} is a URL: clone it first (hg clone --noupdate), then convert the clone`);
+  }
   if (src === undefined || src === '') throw new RevconvertError('USAGE', 'the source repository is missing');
   if (dst === '' || (dst === undefined && !dryRun)) throw new RevconvertError('USAGE', 'the destination is missing');
   return {

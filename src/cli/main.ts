@@ -11,15 +11,15 @@ const HELP_WIDTH = 100;
 
 const EXAMPLES: readonly (readonly [command: string, what: string])[] = [
   ['$0 --to zstd src dst', 'convert to zstd at its default level'],
-  ['$0 --to zstd --level 19 --changelog-level 3 src dst', 'small, but with a fast changelog'],
-  ['$0 --to zlib src dst', 'back to what every Mercurial reads'],
+  ['$0 --to zstd --level 19 src dst', 'small'],
+  ['$0 --to zlib src dst', 'back to zlib'],
   ['$0 --to zstd --dry-run src', 'say what would be done'],
   ['$0 --to zstd --json src dst', 'the result as JSON, for scripts'],
 ];
 
 /** Whatever yargs finds wrong is wrong with the command line. */
 const fail = (message: string | undefined, error: Error | undefined): never => {
-  throw new RevconvertError('USAGE', (message ?? error?.message ?? 'wrong arguments').replace(/\s*\n\s*/g, '; '));
+  throw new RevconvertError('USAGE', (message ?? error?.message ?? 'wrong arguments').replace(/\s*\n\s*/g, ' ').replace(/^Unknown arguments?: /, 'unknown option: --'));
 };
 
 function createParser(argv: readonly string[]): ReturnType<typeof yargs> {
@@ -30,7 +30,7 @@ function createParser(argv: readonly string[]): ReturnType<typeof yargs> {
     .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false, 'duplicate-arguments-array': false, 'parse-positional-numbers': false })
     .demandCommand(0, 2, undefined, 'only a source and a destination are expected')
     .strictOptions()
-    .epilogue('Exit status: 0 done; 1 done, with damage to report; 2 wrong command line; 3 damaged or unsupported source; 4 the system failed; 130 interrupted.')
+    .epilogue('Exit status: 0 done; 1 done, with damage to report; 2 wrong command line; 3 damaged or unsupported source; 4 the system failed; 70 a bug; 130 interrupted.')
     .locale('en')
     .wrap(HELP_WIDTH)
     .exitProcess(false)
@@ -63,7 +63,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   watchOutput();
   const { signal, restore } = abortOnSignals();
   try {
-    const parser = createParser(argv).help(false).version(false).option('help', { type: 'boolean', describe: 'Show this help' }).option('version', { type: 'boolean', describe: 'Show the version' });
+    const parser = createParser(argv).help(false).version(false).option('help', { alias: 'h', type: 'boolean', describe: 'Show this help' }).option('version', { alias: 'V', type: 'boolean', describe: 'Show the version' });
     const parsed = await parser.parseAsync();
     if (parsed.help === true) {
       sayResult(await parser.getHelp());

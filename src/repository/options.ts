@@ -64,11 +64,29 @@ export interface FilledOptions {
 export const DEFAULT_LOCK_TIMEOUT = 600;
 const MAX_JOBS = 256;
 
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ConvertOptions>([
+  'to',
+  'level',
+  'levels',
+  'checksum',
+  'jobs',
+  'check',
+  'generaldelta',
+  'keepGoing',
+  'lock',
+  'lockTimeout',
+  'signal',
+  'onProgress',
+  'onNotice',
+]);
+
 /**
  * Fills the defaults and checks the values.
  * @throws RevconvertError USAGE, ENGINE_UNKNOWN, LEVEL
  */
 export function fillOptions(options: ConvertOptions): FilledOptions {
+  const unknown = Object.keys(options).find((key) => !KNOWN_OPTIONS.has(key));
+  if (unknown !== undefined) throw new RevconvertError('USAGE', `unknown option '${unknown}'`);
   const { to, jobs = Math.min(availableParallelism(), MAX_JOBS), lockTimeout = DEFAULT_LOCK_TIMEOUT, check = 'chunks' } = options;
   if (!Number.isInteger(jobs) || jobs < 1 || jobs > MAX_JOBS) {
     throw new RevconvertError('USAGE', `jobs must be a whole number from 1 to ${MAX_JOBS}, found ${jobs}`);

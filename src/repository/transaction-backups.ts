@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
-
 import type { BytePath } from '../formats/store-path.js';
 import { encodeStorePath } from '../formats/store-path.js';
 import type { Repository } from './open.js';
+import { readSmallFile } from './read-file.js';
+
+const MAX_LIST_BYTES = 1 << 26;
 
 const BACKUP_NAME = /(?:^|\/)(?:undo|journal)\.backup\.[^/]*$/;
 
@@ -24,12 +25,7 @@ export function findTransactionBackups(repository: Repository, unlisted: Readonl
 /** Format: a line with the version, then `location NUL path NUL backup NUL cache LF`; location '' is the store. */
 function backupsNamed({ storeFolder, encoding }: Repository): Set<BytePath> {
   const found = new Set<BytePath>();
-  let text: string;
-  try {
-    text = readFileSync(`${storeFolder}/undo.backupfiles`, 'latin1');
-  } catch {
-    return found;
-  }
+  const text = readSmallFile(`${storeFolder}/undo.backupfiles`, MAX_LIST_BYTES)?.toString('latin1') ?? '';
   for (const line of text.split('\n').slice(1)) {
     const [location, , backup] = line.split('\0');
     if (location !== '' || backup === undefined || backup === '') continue;
