@@ -5,8 +5,8 @@ import { checkIndex, ENTRY_SIZE, RevlogIndex } from '../formats/revlog-index.js'
 import { V0_ENTRY_SIZE, v0ToTable } from '../formats/revlog-v0.js';
 import type { ByteSource } from './byte-source.js';
 
-/** Largest index held in memory: 16 million revisions of one revlog. */
-const MAX_INDEX_BYTES = 1 << 30;
+/** Largest index held in memory: four million revisions of one revlog; a conversion needs about five times as much. */
+const MAX_INDEX_BYTES = 1 << 28;
 
 const EMPTY_HEADER: RevlogHeader = { version: 1, inline: false, generaldelta: false, filelogMeta: false, deltaInfo: false };
 

@@ -86,6 +86,15 @@ describe('reading a revlog', () => {
       assert.deepEqual(shape(readerOf(buildRevlog(SPLIT, fulls([1 << 19, 1 << 19, 1, 1 << 20, 1]))).batches()), [[0, 1], [2], [3], [4]]);
     });
 
+    it('hold no more than may decompress to 64 MiB, whatever few bytes are stored', () => {
+      const MIB = 1 << 20;
+      const claims = (rawSize: number): RevisionSpec[] => fulls(Array<number>(6).fill(4096)).map((spec) => ({ ...spec, rawSize }));
+      assert.deepEqual(shape(readerOf(buildRevlog(SPLIT, claims(32 * MIB))).batches()), [[0, 1], [2, 3], [4, 5]]);
+      assert.deepEqual(shape(readerOf(buildRevlog(SPLIT, claims(65 * MIB))).batches()), [[0], [1], [2], [3], [4], [5]]);
+      // Of an unknown length: as much as 4 KiB can make, which is 128 MiB.
+      assert.deepEqual(shape(readerOf(buildRevlog(SPLIT, claims(-1))).batches()), [[0], [1], [2], [3], [4], [5]]);
+    });
+
     it('may begin and end anywhere', () => {
       const layout = SPLIT;
       const specs = richHistory(layout);
