@@ -18,7 +18,7 @@ const run = (line: string): string => {
 };
 
 /** Repositories, one inside of another and one of them damaged, and a folder that is none. */
-function makeFarm(folder: string): void {
+function makeRepositories(folder: string): void {
   mkdirSync(join(folder, 'group/empty'), { recursive: true });
   cpSync(EXAMPLE, join(folder, 'one'), { recursive: true });
   cpSync(EXAMPLE, join(folder, 'group/two'), { recursive: true });
@@ -74,8 +74,8 @@ describe('examples', () => {
     ['migrate.mjs', (from: string, to: string) => `node examples/migrate.mjs ${from} ${to} zstd`],
   ] as const) {
     it(`${name}: converts what it can, reports each as JSON, fails at the end where one failed`, () => {
-      makeFarm(temporary('farm'));
-      const { status, stdout, stderr } = shell(line(temporary('farm'), temporary('made')));
+      makeRepositories(temporary('from'));
+      const { status, stdout, stderr } = shell(line(temporary('from'), temporary('made')));
       assert.equal(status, 1);
       assert.match(stderr, /3 converted, 0 with damage to report, 1 failed, 0 there already/);
       const reports = stdout.trim().split('\n').map((text) => JSON.parse(text) as { error?: { code: string } });
@@ -83,7 +83,7 @@ describe('examples', () => {
       assert.deepEqual(reports.flatMap(({ error }) => (error === undefined ? [] : [error.code])), ['DATA_TRUNCATED']);
       for (const made of ['one', 'one/+inner', 'group/two']) assert.ok(existsSync(join(temporary('made'), made, '.hg/requires')), made);
       assert.ok(!existsSync(join(temporary('made'), 'broken')));
-      assert.match(shell(line(temporary('farm'), temporary('made'))).stderr, /0 converted, 0 with damage to report, 1 failed, 3 there already/);
+      assert.match(shell(line(temporary('from'), temporary('made'))).stderr, /0 converted, 0 with damage to report, 1 failed, 3 there already/);
     });
   }
 });

@@ -81,18 +81,7 @@ export async function convertRevlog(job: RevlogJob, settings: ConversionSettings
       onDamage,
     });
     const outcome = await rewrite(reader, job, settings, engines, onDamage);
-    return {
-      id: job.id,
-      name: job.name,
-      kind: job.kind,
-      revisions: outcome.revisions,
-      split: !outcome.inline,
-      bytesAfter: outcome.indexBytes + outcome.dataBytes,
-      damaged,
-      carried: undefined,
-      trailingBytes: reader.trailingBytes,
-      staleData: hasStaleData(job, reader.index),
-    };
+    return convertedResult(job, reader, outcome, damaged);
   } catch (error) {
     const failure = toRevconvertError(error, { path: job.name });
     if (!tolerant || failure.kind !== 'input') throw failure;
@@ -100,8 +89,24 @@ export async function convertRevlog(job: RevlogJob, settings: ConversionSettings
   }
 }
 
-/** Whether there is a data file to which no revision of the index can refer. */
-export const hasStaleData = (job: RevlogJob, index: RevlogIndex): boolean => job.hasData && (index.header.inline || index.length === 0);
+/** The result of a revlog that was converted. */
+export const convertedResult = (
+  job: RevlogJob,
+  { index, trailingBytes }: Pick<RevlogReader, 'index' | 'trailingBytes'>,
+  outcome: RevlogOutcome,
+  damaged: readonly ErrorData[],
+): RevlogResult => ({
+  id: job.id,
+  name: job.name,
+  kind: job.kind,
+  revisions: outcome.revisions,
+  split: !outcome.inline,
+  bytesAfter: outcome.indexBytes + outcome.dataBytes,
+  damaged,
+  carried: undefined,
+  trailingBytes,
+  staleData: job.hasData && (index.header.inline || index.length === 0),
+});
 
 async function rewrite(
   reader: RevlogReader,

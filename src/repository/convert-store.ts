@@ -7,7 +7,7 @@ import type { RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog } from '../streams/read-revlog.js';
 import { below, displayName } from './byte-path.js';
 import type { RangeJob, RangeResult, RevlogJob, RevlogResult } from './convert-revlog.js';
-import { asPath, hasStaleData, targetHeader } from './convert-revlog.js';
+import { asPath, convertedResult, targetHeader } from './convert-revlog.js';
 import type { RevlogSource } from './discover.js';
 import { dataNameOf } from './discover.js';
 import type { ConversionPlan } from './plan.js';
@@ -194,18 +194,7 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
       if (next < ranges.length) return undefined;
       const outcome = writer.finish();
       open = false;
-      return {
-        id: job.id,
-        name: job.name,
-        kind: job.kind,
-        revisions: outcome.revisions,
-        split: !outcome.inline,
-        bytesAfter: outcome.indexBytes + outcome.dataBytes,
-        damaged,
-        carried: undefined,
-        trailingBytes,
-        staleData: hasStaleData(job, index),
-      };
+      return convertedResult(job, { index, trailingBytes }, outcome, damaged);
     },
     close() {
       if (open) writer.abort();
