@@ -8,6 +8,9 @@ import { walk } from './walk.js';
 
 const MODE_BITS = 0o7777;
 
+/** Whoever makes a folder has to fill it, also where the source's is read-only. */
+const OWNER_WRITES = 0o700;
+
 const isRoot = (): boolean => process.geteuid?.() === 0;
 
 /** Gives a new folder the mode, and where possible the group (root: the owner too), of another. */
@@ -18,7 +21,8 @@ export function copyFolderAccess(from: string | Buffer, to: string | Buffer): vo
   const belongsElsewhere = uid !== found.uid || wanted.gid !== found.gid;
   if (belongsElsewhere) attempt(() => chownSync(to, uid, wanted.gid));
   // After the owner: changing that clears the bit by which what is made in the folder inherits the group.
-  if (belongsElsewhere || (wanted.mode & MODE_BITS) !== (found.mode & MODE_BITS)) chmodSync(to, wanted.mode & MODE_BITS);
+  const mode = (wanted.mode & MODE_BITS) | OWNER_WRITES;
+  if (belongsElsewhere || mode !== (found.mode & MODE_BITS)) chmodSync(to, mode);
 }
 
 /** Not allowed to everybody; the caller looks at what came of it. */

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, readlink, symlink } from 'node:fs/promises';
+import { chmod, copyFile, lstat, mkdir, readlink, stat, symlink } from 'node:fs/promises';
 
 import { toRevconvertError } from '../errors.js';
 import type { BytePath } from '../formats/store-path.js';
@@ -54,6 +54,7 @@ function* expand(root: string, items: readonly CarryItem[]): Generator<CarryItem
 }
 
 const MODE_BITS = 0o7777;
+const OWNER_WRITES = 0o700;
 
 async function copyEntry(from: string | Buffer, to: string | Buffer, kind: 'file' | 'folder' | 'link'): Promise<number> {
   try {
@@ -63,7 +64,7 @@ async function copyEntry(from: string | Buffer, to: string | Buffer, kind: 'file
     }
     if (kind === 'folder') {
       await mkdir(to, { recursive: true });
-      await chmod(to, (await lstat(from)).mode & MODE_BITS);
+      await chmod(to, ((await stat(from)).mode & MODE_BITS) | OWNER_WRITES);
       return 0;
     }
     await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);

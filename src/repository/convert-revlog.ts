@@ -1,4 +1,4 @@
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, rmSync, statSync } from 'node:fs';
 
 import type { ErrorData } from '../errors.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
@@ -9,7 +9,7 @@ import type { RevlogHeader } from '../formats/revlog-header.js';
 import { ENTRY_SIZE, INLINE_LIMIT, RevlogIndex } from '../formats/revlog-index.js';
 import type { RevlogOutcome } from '../sinks/revlog-writer.js';
 import { RevlogWriter } from '../sinks/revlog-writer.js';
-import { openByteSource } from '../streams/byte-source.js';
+import { memorySource, openByteSource } from '../streams/byte-source.js';
 import type { RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog, readBatches } from '../streams/read-revlog.js';
 import { drive } from '../streams/stage.js';
@@ -142,6 +142,8 @@ export function carryWhole(job: RevlogJob, reason: RevconvertError): RevlogResul
   let bytes = 0;
   const copy = (from: FilePath, to: FilePath): boolean => {
     try {
+      // A FIFO would block for ever.
+      if (statSync(asPath(from), { throwIfNoEntry: false })?.isFile() !== true) return false;
       rmSync(asPath(to), { force: true });
       copyFileSync(asPath(from), asPath(to));
     } catch (error) {
@@ -203,7 +205,8 @@ export async function convertRange(job: RangeJob, settings: ConversionSettings, 
   const encoder = createEntryEncoder({ generaldelta, chainStart: job.from === 0 ? -1 : index.chainStart(job.from - 1) });
   const entries = new ByteCollector((job.to - job.from) * ENTRY_SIZE, sharedMemory);
   const chunks = new ByteCollector(storedBytes(index, job.from, job.to), sharedMemory);
-  const data = openByteSource(asPath(job.chunkFile), job.name);
+  // Where no revision has any bytes there may be no data file.
+  const data = index.chunksEnd() === 0 ? memorySource(new Uint8Array(0), job.name) : openByteSource(asPath(job.chunkFile), job.name);
   try {
     const batches = readBatches({ index, data, path: job.name, kind: job.kind }, job.from, job.to);
     await drive(batches, engines.createPipeline(job.kind, onDamage), (batch) => {

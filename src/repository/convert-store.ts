@@ -51,6 +51,7 @@ export async function convertStore(conversion: StoreConversion): Promise<RevlogR
   const results: RevlogResult[] = [];
   const open = new Set<LargeRevlog>();
   const perform = async (piece: Piece, run: RunTask): Promise<void> => {
+    await piece.turn?.();
     const finished = piece.take(unwrap(await run(piece.task)));
     results.push(...finished);
     conversion.onDone(piece.bytes, finished.length);
@@ -76,6 +77,8 @@ interface Piece {
   readonly task: Task;
   /** Stored bytes of the source. */
   readonly bytes: number;
+  /** Waits until the task may begin. */
+  readonly turn?: () => Promise<void>;
   /** @returns the revlogs that are complete now */
   readonly take: (result: FinishedTask) => readonly RevlogResult[];
 }
@@ -105,6 +108,7 @@ function* rangePieces(large: LargeRevlog, open: Set<LargeRevlog>): Generator<Pie
     yield {
       task: { type: 'range', job: large.rangeJob(range) },
       bytes: range.bytes,
+      turn: () => large.turn(position),
       take: (result) => {
         const finished = result.type === 'range' ? large.take(position, result.result) : undefined;
         if (finished === undefined) return [];
@@ -130,10 +134,15 @@ function jobOf({ plan, from, to }: StoreConversion, { revlog, id }: Numbered): R
   };
 }
 
+/** Ranges, of about a MiB, that may be under way or ready in front of the one to be written next. */
+const RANGES_AHEAD = 16;
+
 /** A revlog that is cut into ranges: their results are written in order, whichever comes first. */
 interface LargeRevlog {
   readonly ranges: readonly Range[];
   rangeJob(range: Range): RangeJob;
+  /** Waits while a range is too far ahead of the one to be written next: what is ready early is held in memory. */
+  turn(position: number): Promise<void>;
   /** @returns the revlog's result once its last range has been written; nothing is written once it is closed */
   take(position: number, result: RangeResult): RevlogResult | undefined;
   close(): void;
@@ -179,10 +188,19 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
   const early = new Map<number, RangeResult>();
   let next = 0;
   let open = true;
+  let waiting: (() => void)[] = [];
+  const wake = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const go of woken) go();
+  };
   const chunkFile = index.header.inline ? job.sourceIndex : job.sourceData;
   return {
     ranges,
     rangeJob: (range) => ({ name: job.name, kind: job.kind, table, header: index.header, chunkFile, from: range.from, to: range.to }),
+    async turn(position) {
+      while (open && position - next >= RANGES_AHEAD) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
     take(position, result) {
       if (!open) return undefined;
       early.set(position, result);
@@ -191,6 +209,7 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
         writer.writeEncoded(asBuffer(ready.entries), ready.chunks);
         damaged.push(...ready.damaged);
       }
+      wake();
       if (next < ranges.length) return undefined;
       const outcome = writer.finish();
       open = false;
@@ -199,6 +218,7 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
     close() {
       if (open) writer.abort();
       open = false;
+      wake();
     },
   };
 }

@@ -121,7 +121,7 @@ async function build({ repository, locks, options, target }: Build): Promise<Bui
       (signal) => carryFiles(repository.hgFolder, hg, carryItems(facts), signal),
     );
     writeStoreLists(hg, plan, facts.discovery, results, modes);
-    if (snapshot !== undefined) compareSnapshots(snapshot, snapshotOf(facts));
+    if (snapshot !== undefined) checkUnchanged(repository, snapshot);
     return { plan, facts, results, carried, findings: collectFindings(facts, results, carried), threads };
   } finally {
     await (await pool)?.close();
@@ -230,6 +230,16 @@ function snapshotOf({ discovery, repository }: RepositoryFacts): Map<string, str
     }
   }
   return snapshot;
+}
+
+/** Lists the source anew: a revlog that came, went or changed, or a transaction that is open, shows that somebody wrote. */
+function checkUnchanged(repository: Repository, before: ReadonlyMap<string, string>): void {
+  compareSnapshots(before, snapshotOf(gatherFacts(repository)));
+  try {
+    checkNoTransaction(repository);
+  } catch (error) {
+    throw new RevconvertError('SOURCE_CHANGED', 'a transaction is open in it', { path: repository.storeFolder }, { cause: error });
+  }
 }
 
 function compareSnapshots(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): void {

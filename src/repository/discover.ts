@@ -41,8 +41,8 @@ export interface Discovery {
   readonly leftovers: readonly BytePath[];
 }
 
-/** A list of the store's files: some five million names. */
-const MAX_LIST_BYTES = 1 << 28;
+/** A list of the store's files: more than a million names. */
+const MAX_LIST_BYTES = 1 << 26;
 
 const FOLDERS = ['data', 'dh', 'meta'] as const;
 const TOP_LEVEL: readonly (readonly [name: string, kind: RevlogKind])[] = [
@@ -94,15 +94,15 @@ export function discoverRevlogs(repository: Repository): Discovery {
     return true;
   };
   for (const name of listed) if (!add(name, true)) missing.push(encodeDirectories(name));
-  missing.push(...missingDataFiles(listedNames, revlogs, repository));
-  if (isListed) leftovers.push(...takeBackups(repository, onDisk));
+  const missingData = missingDataFiles(listedNames, revlogs, repository);
+  const backups = isListed ? takeBackups(repository, onDisk) : [];
   for (const path of [...onDisk]) {
     const name = onDisk.has(path) ? decodeStorePath(path, encoding) : undefined;
     if (name !== undefined && isRevlogFile(name) && name.endsWith('.i')) add(name, repository.fileList === 'fileindex' && name.startsWith('meta/'));
   }
   revlogs.push(...topLevelRevlogs(storeFolder));
   const strays = [...onDisk, ...topLevelStrays(storeFolder)].sort();
-  return { revlogs, listedNames, missing, strays, specials, leftovers: leftovers.sort() };
+  return { revlogs, listedNames, missing: missing.concat(missingData), strays, specials, leftovers: leftovers.concat(backups).sort() };
 }
 
 /** A link to a folder would be carried as a link, and old and new store would share what is in it. */

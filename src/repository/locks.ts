@@ -42,7 +42,7 @@ export function ownHolder(): LockHolder {
 export async function lockRepository(repository: Repository, options: LockOptions): Promise<HeldLocks> {
   const held: string[] = [];
   const release = (): void => {
-    for (let path = held.pop(); path !== undefined; path = held.pop()) unlinkSync(path);
+    for (let path = held.pop(); path !== undefined; path = held.pop()) removeOwnLock(path);
   };
   try {
     for (const path of [`${repository.hgFolder}/wlock`, `${repository.storeFolder}/lock`]) {
@@ -58,6 +58,11 @@ export async function lockRepository(repository: Repository, options: LockOption
     release();
     throw error;
   }
+}
+
+/** Gives a lock back, where it is still there and still ours. */
+function removeOwnLock(path: string): void {
+  if (readLock(path) === formatLockText(ownHolder())) unlinkSync(path);
 }
 
 const READ_ONLY = new Set(['EACCES', 'EROFS', 'EPERM']);

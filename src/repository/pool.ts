@@ -59,7 +59,14 @@ async function createOwnLane(settings: ConversionSettings): Promise<TaskThread> 
 }
 
 function startThreads(count: number, settings: ConversionSettings): TaskPool {
-  const threads = Array.from({ length: count }, () => startThread(settings));
+  const threads: TaskThread[] = [];
+  try {
+    while (threads.length < count) threads.push(startThread(settings));
+  } catch (error) {
+    // No more threads to be had: those that started must not keep the process.
+    for (const thread of threads) void thread.close();
+    throw error;
+  }
   return {
     threads: count,
     lanes: threads.flatMap(({ run }) => Array.from({ length: LANES_PER_THREAD }, () => run)),

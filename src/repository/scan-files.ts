@@ -1,4 +1,7 @@
+import { statSync } from 'node:fs';
+
 import type { BytePath } from '../formats/store-path.js';
+import { below } from './byte-path.js';
 import type { FileAction } from './file-rules.js';
 import { findRule } from './file-rules.js';
 import type { Repository } from './open.js';
@@ -27,7 +30,7 @@ export function scanFiles(repository: Repository): FileDecision[] {
   const entered = new Set<BytePath>();
   const take = (folder: string, start: BytePath): void => {
     for (const entry of walk(folder, start, (name) => entered.has(name))) {
-      const kind = entry.kind === 'link' && isFolderOfStore(repository, entry.name) ? 'folder' : entry.kind;
+      const kind = entry.kind === 'link' ? kindBehind(repository, entry.name) : entry.kind;
       const decision = decide(repository, entry.name, kind);
       if (decision.action !== 'enter') decisions.push(decision);
       else if (entry.kind === 'link') take(folder, entry.name);
@@ -38,9 +41,15 @@ export function scanFiles(repository: Repository): FileDecision[] {
   return decisions;
 }
 
-/** The store, and its folders of revlogs, may be links to where they lie. */
-const isFolderOfStore = ({ hasStore }: Repository, name: BytePath): boolean =>
-  hasStore ? /^store(?:\/(?:data|dh|meta))?$/.test(name) : /^(?:data|dh|meta)$/.test(name);
+/**
+ * A link stands for what it leads to: carried as a link, a relative one would lead nowhere, and an absolute one to what the
+ * source would share. One that leads nowhere already (as locks do) stays a link.
+ */
+function kindBehind({ hgFolder }: Repository, name: BytePath): EntryKind {
+  const found = statSync(below(hgFolder, name), { throwIfNoEntry: false });
+  if (found === undefined) return 'link';
+  return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'special';
+}
 
 function decide(repository: Repository, name: BytePath, kind: EntryKind): FileDecision {
   const inStore = repository.hasStore && name.startsWith('store/');

@@ -34,6 +34,7 @@ export interface TargetModes {
 
 const MODE_BITS = 0o7777;
 const NOT_EXECUTABLE = 0o666;
+const OWNER_WRITES = 0o700;
 
 /**
  * Mercurial gives new files of a store the mode of its folder, so that a group can share it.
@@ -41,7 +42,7 @@ const NOT_EXECUTABLE = 0o666;
  * @param fresh a folder made just now: what the umask gives
  */
 export function modesFor(storeFolder: string, fresh: string): TargetModes {
-  const wanted = statSync(storeFolder).mode & MODE_BITS;
+  const wanted = (statSync(storeFolder).mode & MODE_BITS) | OWNER_WRITES;
   if (wanted === (statSync(fresh).mode & MODE_BITS)) return { file: undefined, folder: undefined };
   return { file: wanted & NOT_EXECUTABLE, folder: wanted };
 }

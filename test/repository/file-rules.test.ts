@@ -1,7 +1,7 @@
 /** What becomes of each file of a repository: the table by examples, and what a scan makes of a whole tree. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, it } from 'mocha';
@@ -120,6 +120,21 @@ describe('scanning a repository', () => {
       assert.deepEqual(picture(scratch.at('dst')), picture(scratch.at('plain')));
     });
   }
+
+  it('what a link leads to is carried, not the link: a relative one would lead nowhere', async () => {
+    const { store } = buildRepository(scratch.at('src'));
+    writeAt(scratch.at('disk2', 'lfs', 'objects', 'aa', 'blob'), 'large');
+    writeAt(scratch.at('disk2', 'phaseroots'), '1 00\n');
+    symlinkSync('../../../disk2/lfs', join(store, 'lfs'));
+    symlinkSync('../../../disk2/phaseroots', join(store, 'phaseroots'));
+    mkdirSync(scratch.at('deep'));
+    const { unknownFiles } = await convert(scratch.at('src'), scratch.at('deep', 'dst'));
+    assert.deepEqual(unknownFiles, []);
+    const made = (...names: string[]): string => scratch.at('deep', 'dst', '.hg', 'store', ...names);
+    assert.equal(readFileSync(made('lfs', 'objects', 'aa', 'blob'), 'utf8'), 'large');
+    assert.equal(readFileSync(made('phaseroots'), 'utf8'), '1 00\n');
+    for (const name of ['lfs', 'phaseroots']) assert.equal(lstatSync(made(name)).isSymbolicLink(), false, name);
+  });
 
   it('a link to a folder among the revlogs is refused: old and new store would share it', async () => {
     const { store } = buildRepository(scratch.at('src'));

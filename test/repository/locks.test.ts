@@ -179,6 +179,30 @@ describe('locks', () => {
     assert.match(stderr, /^revconvert: note: the new repository belongs to 65534:\d+, the source to 0:\d+$/m);
   });
 
+  it('a source that is read-only to all is converted, and the result can be written to', async function () {
+    if (!isRoot) this.skip();
+    build();
+    for (const folder of ['.hg/store/data', '.hg/store', '.hg']) chmodSync(scratch.at('src', folder), 0o555);
+    chmodSync(scratch.root, 0o777);
+    const { status, stderr } = await runCommand(['--to', 'zstd', scratch.at('src'), scratch.at('dst')], { uid: NOBODY });
+    assert.equal(status, 0, stderr);
+    for (const folder of ['.hg', '.hg/store', '.hg/store/data']) assert.equal(statSync(scratch.at('dst', folder)).mode & 0o700, 0o700, folder);
+  });
+
+  it('a lock that somebody else broke and took is not given back', async () => {
+    build();
+    let done = false;
+    await convert(scratch.at('src'), scratch.at('dst'), {
+      onProgress: () => {
+        if (!done) unlinkSync(lock());
+        if (!done) symlinkSync('elsewhere:1', lock());
+        done = true;
+      },
+    });
+    assert.equal(linkAt(lock()), 'elsewhere:1');
+    assert.equal(linkAt(wlock()), undefined);
+  });
+
   it('where only the lock of the store cannot be taken, the other is given back', async function () {
     if (!isRoot) this.skip();
     const { hg } = build();
