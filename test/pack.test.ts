@@ -29,7 +29,8 @@ describe('the package', () => {
     install(temporary());
     const installed = temporary('node_modules/revconvert');
     assert.ok(!existsSync(join(installed, 'dist/test')));
-    const example = join(PROJECT_ROOT, 'examples/repository');
+    const example = temporary('example');
+    cpSync(join(PROJECT_ROOT, 'examples/repository'), example, { recursive: true });
     execFileSync(process.execPath, [join(installed, 'dist/bin/revconvert.js'), '--to', 'zstd', '--jobs', '2', example, temporary('command')]);
     assert.ok(existsSync(temporary('command/.hg/requires')));
     writeFileSync(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, it } from 'mocha';
@@ -35,17 +35,26 @@ function pattern(output: string): RegExp {
 const INSTALL = 'npm ci && ';
 const TESTS = 'npm ci && npm test';
 
+/** The project with examples of its own: a conversion locks its source, and other tests run at the same time. */
+function copyProject(folder: string): string {
+  mkdirSync(folder);
+  for (const name of ['package.json', 'examples']) cpSync(join(PROJECT_ROOT, name), join(folder, name), { recursive: true });
+  for (const name of ['dist', 'node_modules']) symlinkSync(join(PROJECT_ROOT, name), join(folder, name));
+  return folder;
+}
+
 describe('README', () => {
   const temporary = useTempFolder();
 
   it('shows commands that work, with the output that they have', () => {
     const [bin, work] = [temporary('bin'), temporary('work')];
     for (const folder of [bin, work]) mkdirSync(folder);
+    const project = copyProject(temporary('project'));
     const env = { PATH: pathWithCommand(bin) };
     for (const { command, output } of shownCommands().filter((shown) => shown.command !== TESTS)) {
       const line = command.replace(INSTALL, '').replaceAll('/tmp/', `${work}/`);
-      const { stdout, stderr } = shell(line, env);
-      const seen = (stdout + stderr).replaceAll(`${work}/`, '/tmp/').replaceAll(PROJECT_ROOT, '/home/you/revconvert');
+      const { stdout, stderr } = shell(line, env, project);
+      const seen = (stdout + stderr).replaceAll(`${work}/`, '/tmp/').replaceAll(project, '/home/you/revconvert');
       assert.match(seen.trimEnd(), pattern(output), command);
     }
   });

@@ -15,12 +15,13 @@ export interface ShellResult {
 }
 
 /**
- * Runs a line in a shell, in the root of the project.
+ * Runs a line in a shell.
  * @param env added to the environment
+ * @param cwd @default the root of the project
  */
-export function shell(line: string, env: NodeJS.ProcessEnv = {}): ShellResult {
+export function shell(line: string, env: NodeJS.ProcessEnv = {}, cwd = PROJECT_ROOT): ShellResult {
   const { status, stdout, stderr } = spawnSync('sh', ['-c', line], {
-    cwd: PROJECT_ROOT,
+    cwd,
     env: { ...process.env, ...env },
     encoding: 'utf8',
     maxBuffer: 1 << 26,
