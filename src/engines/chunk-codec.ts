@@ -15,6 +15,7 @@
 import { RevconvertError } from '../errors.js';
 import { Arena } from './arena.js';
 import type { ChunkCompressor, ChunkDecompressor, DecodeFault, Engine, EngineName, MaybePromise } from './engine.js';
+import { andThen, isPromise } from './engine.js';
 import { tooLarge, unknownMarker } from './faults.js';
 import { ENGINE_NAMES, engineOfMarker, ENGINES, loadEngine, packagesOf, tryLoadEngine } from './registry.js';
 
@@ -61,13 +62,6 @@ function rawChunk(data: Uint8Array, memory: Arena): Uint8Array {
   return chunk;
 }
 
-const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> => value instanceof Promise;
-
-/** Applies `next` at once where the value is there, else when it comes. */
-function after<T, R>(value: MaybePromise<T>, next: (value: T) => R): MaybePromise<R> {
-  return isPromise(value) ? value.then(next) : next(value);
-}
-
 /**
  * Encodes by Mercurial's writing rule: empty stays empty; the compressed form where the compressor gives one (which
  * it does only where that is strictly shorter); else the data itself where it begins with 00; else 'u' and the data.
@@ -84,12 +78,12 @@ export function encodeChunks(
 ): MaybePromise<Uint8Array[]> {
   if (compressor === undefined) return deltas.map((delta) => rawChunk(delta, memory));
   if (!deltas.some((delta) => delta.length === 0)) {
-    return after(compressor.compress(deltas), (compressed) =>
+    return andThen(compressor.compress(deltas), (compressed) =>
       deltas.map((delta, i) => compressed[i] ?? rawChunk(delta, memory)),
     );
   }
   const filled = deltas.filter((delta) => delta.length > 0);
-  return after(compressor.compress(filled), (compressed) => {
+  return andThen(compressor.compress(filled), (compressed) => {
     let next = 0;
     return deltas.map((delta) => (delta.length === 0 ? delta : (compressed[next++] ?? rawChunk(delta, memory))));
   });
@@ -167,7 +161,7 @@ export function decodeChunks(
   }
   const pending: Promise<void>[] = [];
   for (const { decompressor, chunks: own, limits: ownLimits, indexes } of groups.values()) {
-    const done = after(decompressor.decompress(own, ownLimits), (decoded) => {
+    const done = andThen(decompressor.decompress(own, ownLimits), (decoded) => {
       for (let k = 0; k < indexes.length; k++) {
         const index = indexes[k];
         const result = decoded[k];

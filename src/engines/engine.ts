@@ -17,6 +17,12 @@ export class DecodeFault {
 
 export type MaybePromise<T> = T | Promise<T>;
 
+export const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> => value instanceof Promise;
+
+/** `next(value)` now, or when the value is there. Keeps synchronous work synchronous. */
+export const andThen = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> =>
+  isPromise(value) ? value.then(next) : next(value);
+
 /** Compresses chunks with one engine at one level. Holds native contexts: one per thread, reused for every chunk. */
 export interface ChunkCompressor {
   /**

@@ -14,6 +14,7 @@
  * Meta: 8 bytes per token; token 0 is no path. u32 start in the list, u16 length, u16 length of the directory part.
  */
 import { RevconvertError } from '../errors.js';
+import { asBuffer } from './bytes.js';
 import type { BytePath } from './store-path.js';
 
 const MARKER = 'fileindex-v1';
@@ -40,7 +41,6 @@ export interface FileIndexDocket {
 const corrupt = (message: string, offset: number): RevconvertError =>
   new RevconvertError('FNCACHE_CORRUPT', message, { offset });
 
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /**
  * Reads `.hg/store/fileindex`.

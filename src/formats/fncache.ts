@@ -4,6 +4,7 @@
  * revlog are listed, `.i` and `.d`. Format facts: observed in repositories of Mercurial 6.3 and 7.2.
  */
 import { RevconvertError } from '../errors.js';
+import { asBuffer } from './bytes.js';
 import type { BytePath } from './store-path.js';
 
 const LF = 0x0a;
@@ -20,7 +21,7 @@ const corrupt = (message: string, offset: number): RevconvertError =>
  */
 export function parseFncache(bytes: Uint8Array): BytePath[] {
   if (bytes.length === 0) return [];
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = asBuffer(bytes);
   if (buffer[buffer.length - 1] !== LF) {
     throw corrupt('the fncache does not end with a newline: it may have been cut', buffer.length);
   }

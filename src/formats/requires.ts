@@ -4,6 +4,7 @@
  * `hg help internals.requirements` of Mercurial 7.2, and what Mercurial 6.3 and 7.2 write and accept.
  */
 import { RevconvertError } from '../errors.js';
+import { asBuffer } from './bytes.js';
 
 /** Who holds a requirement where `share-safe` splits them: `.hg/requires` or `.hg/store/requires`. */
 export type RequirementPlace = 'working-copy' | 'store';
@@ -117,7 +118,7 @@ const STARTS_ALPHANUMERIC = /^[0-9A-Za-z]/;
  * @throws RevconvertError REQUIRES_CORRUPT: a line that is empty or does not begin with an ASCII letter or digit
  */
 export function parseRequires(bytes: Uint8Array): Set<string> {
-  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1').split(LINE_END);
+  const lines = asBuffer(bytes).toString('latin1').split(LINE_END);
   if (lines.at(-1) === '') lines.pop();
   lines.forEach((line, index) => {
     if (STARTS_ALPHANUMERIC.test(line)) return;

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { chmodSync, chownSync, lchownSync, statSync } from 'node:fs';
 
 import { toRevconvertError } from '../errors.js';
@@ -7,9 +8,10 @@ import { walk } from './walk.js';
 /** Who may do what: the new repository gives no more access than the source, and no less to those who work in it. */
 
 const MODE_BITS = 0o7777;
-
-/** Whoever makes a folder has to fill it, also where the source's is read-only. */
 const OWNER_WRITES = 0o700;
+
+/** The mode that a copy of a folder gets: its own, and whoever makes it may fill it, also where it is read-only. */
+export const folderMode = ({ mode }: Pick<Stats, 'mode'>): number => (mode & MODE_BITS) | OWNER_WRITES;
 
 const isRoot = (): boolean => process.geteuid?.() === 0;
 
@@ -21,7 +23,7 @@ export function copyFolderAccess(from: string | Buffer, to: string | Buffer): vo
   const belongsElsewhere = uid !== found.uid || wanted.gid !== found.gid;
   if (belongsElsewhere) attempt(() => chownSync(to, uid, wanted.gid));
   // After the owner: changing that clears the bit by which what is made in the folder inherits the group.
-  const mode = (wanted.mode & MODE_BITS) | OWNER_WRITES;
+  const mode = folderMode(wanted);
   if (belongsElsewhere || mode !== (found.mode & MODE_BITS)) chmodSync(to, mode);
 }
 

@@ -3,6 +3,7 @@ import { chmod, copyFile, lstat, mkdir, readlink, stat, symlink } from 'node:fs/
 
 import { toRevconvertError } from '../errors.js';
 import type { BytePath } from '../formats/store-path.js';
+import { folderMode } from './access.js';
 import { below } from './byte-path.js';
 import type { EntryKind } from './walk.js';
 import { walk } from './walk.js';
@@ -53,8 +54,6 @@ function* expand(root: string, items: readonly CarryItem[]): Generator<CarryItem
   }
 }
 
-const MODE_BITS = 0o7777;
-const OWNER_WRITES = 0o700;
 
 async function copyEntry(from: string | Buffer, to: string | Buffer, kind: 'file' | 'folder' | 'link'): Promise<number> {
   try {
@@ -64,7 +63,7 @@ async function copyEntry(from: string | Buffer, to: string | Buffer, kind: 'file
     }
     if (kind === 'folder') {
       await mkdir(to, { recursive: true });
-      await chmod(to, ((await stat(from)).mode & MODE_BITS) | OWNER_WRITES);
+      await chmod(to, folderMode(await stat(from)));
       return 0;
     }
     await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);

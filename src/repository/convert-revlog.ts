@@ -138,7 +138,7 @@ async function rewrite(
 }
 
 /** The files as they are: a reader goes by the first byte of each chunk, whatever the repository says. */
-export function carryWhole(job: RevlogJob, reason: RevconvertError): RevlogResult {
+function carryWhole(job: RevlogJob, reason: RevconvertError): RevlogResult {
   let bytes = 0;
   const copy = (from: FilePath, to: FilePath): boolean => {
     try {

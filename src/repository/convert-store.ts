@@ -1,5 +1,6 @@
 import type { ErrorData } from '../errors.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
+import { asBuffer } from '../formats/bytes.js';
 import { ENTRY_SIZE } from '../formats/revlog-index.js';
 import { encodeStorePath } from '../formats/store-path.js';
 import { RevlogWriter } from '../sinks/revlog-writer.js';
@@ -229,5 +230,3 @@ function shareTable(table: Uint8Array): Uint8Array {
   shared.set(table);
   return shared;
 }
-
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -57,7 +57,7 @@ const dataPathOf = (name: BytePath, indexPath: BytePath, encoding: StoreEncoding
 /** The name of the data file that goes with an index. */
 export const dataNameOf = (indexName: BytePath): BytePath => `${indexName.slice(0, -1)}d`;
 
-export const kindOf = (name: BytePath): RevlogKind => (name.startsWith('data/') ? 'filelog' : name === '00changelog.i' ? 'changelog' : 'manifest');
+const kindOf = (name: BytePath): RevlogKind => (name.startsWith('data/') ? 'filelog' : name === '00changelog.i' ? 'changelog' : 'manifest');
 
 const isRevlogFile = (name: BytePath): boolean => /^(?:data|meta)\/.*\.[id]$/s.test(name);
 

@@ -5,7 +5,7 @@ import { serialiseFncache } from '../formats/fncache.js';
 import { serialiseRequires } from '../formats/requires.js';
 import type { BytePath } from '../formats/store-path.js';
 import { encodeDirectories } from '../formats/store-path.js';
-import { copyFolderAccess } from './access.js';
+import { copyFolderAccess, folderMode } from './access.js';
 import { below, folderOf } from './byte-path.js';
 import type { RevlogResult } from './convert-revlog.js';
 import { targetPathOf } from './convert-store.js';
@@ -32,9 +32,7 @@ export interface TargetModes {
   readonly folder: number | undefined;
 }
 
-const MODE_BITS = 0o7777;
 const NOT_EXECUTABLE = 0o666;
-const OWNER_WRITES = 0o700;
 
 /**
  * Mercurial gives new files of a store the mode of its folder, so that a group can share it.
@@ -42,8 +40,8 @@ const OWNER_WRITES = 0o700;
  * @param fresh a folder made just now: what the umask gives
  */
 export function modesFor(storeFolder: string, fresh: string): TargetModes {
-  const wanted = (statSync(storeFolder).mode & MODE_BITS) | OWNER_WRITES;
-  if (wanted === (statSync(fresh).mode & MODE_BITS)) return { file: undefined, folder: undefined };
+  const wanted = folderMode(statSync(storeFolder));
+  if (wanted === folderMode(statSync(fresh))) return { file: undefined, folder: undefined };
   return { file: wanted & NOT_EXECUTABLE, folder: wanted };
 }
 

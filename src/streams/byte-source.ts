@@ -2,6 +2,7 @@ import type { PathLike } from 'node:fs';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 import { RevconvertError, toRevconvertError } from '../errors.js';
+import { asBuffer } from '../formats/bytes.js';
 
 /**
  * Bytes that are read in ranges: a file, or whatever a caller has. Synchronous: it is used in worker threads, where
@@ -82,7 +83,7 @@ function fileSource(descriptor: number, path: string, size: number): ByteSource 
 
 /** Bytes in memory as a source: for tests, and for revlogs that come from elsewhere. */
 export function memorySource(bytes: Uint8Array, path: string): ByteSource {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = asBuffer(bytes);
   return {
     path,
     size: buffer.length,

@@ -6,6 +6,7 @@ import chain from 'stream-chain';
 import asStream from 'stream-chain/asStream.js';
 
 import type { MaybePromise } from '../engines/engine.js';
+import { andThen, isPromise } from '../engines/engine.js';
 import type { RevisionBatch } from '../formats/record.js';
 
 /**
@@ -18,11 +19,7 @@ export interface Stage {
   flush?: () => MaybePromise<RevisionBatch | undefined>;
 }
 
-const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> => value instanceof Promise;
 
-/** `next(value)` now, or when the value is there. Keeps synchronous work synchronous. */
-export const andThen = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> =>
-  isPromise(value) ? value.then(next) : next(value);
 
 const run = (stages: readonly Stage[], from: number, batch: RevisionBatch): MaybePromise<RevisionBatch> => {
   let current: MaybePromise<RevisionBatch> = batch;

@@ -2,11 +2,12 @@ import type { Duplex } from 'node:stream';
 
 import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import { decodeChunks, loadDecoders } from '../engines/chunk-codec.js';
+import { andThen } from '../engines/engine.js';
 import { DecodeFault } from '../engines/engine.js';
 import { RevconvertError } from '../errors.js';
 import { deltaOf, soundRevisions } from '../formats/record.js';
 import type { Stage } from '../streams/stage.js';
-import { andThen, lazyStage, toTransform } from '../streams/stage.js';
+import { lazyStage, toTransform } from '../streams/stage.js';
 
 /**
  * A stage that decodes every chunk again and compares it with the `delta` it was made from.

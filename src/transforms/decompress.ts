@@ -2,13 +2,14 @@ import type { Duplex } from 'node:stream';
 
 import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import { decodeChunks, loadDecoders } from '../engines/chunk-codec.js';
+import { andThen } from '../engines/engine.js';
 import { DecodeFault } from '../engines/engine.js';
 import { RevconvertError } from '../errors.js';
 import { deltaLimit, MAX_TEXT, patchedSize } from '../formats/hunks.js';
 import type { Revision, RevisionBatch } from '../formats/record.js';
 import { FULL_TEXT, soundRevisions } from '../formats/record.js';
 import type { Stage } from '../streams/stage.js';
-import { andThen, lazyStage, toTransform } from '../streams/stage.js';
+import { lazyStage, toTransform } from '../streams/stage.js';
 
 export interface DecompressOptions {
   /**

@@ -3,10 +3,11 @@ import type { Duplex } from 'node:stream';
 import type { Arena } from '../engines/arena.js';
 import { encodeChunks } from '../engines/chunk-codec.js';
 import type { ChunkCompressor, CompressorOptions, EngineName } from '../engines/engine.js';
+import { andThen } from '../engines/engine.js';
 import { findEngine, loadEngine } from '../engines/registry.js';
 import { deltaOf, soundRevisions } from '../formats/record.js';
 import type { Stage } from '../streams/stage.js';
-import { andThen, lazyStage, toTransform } from '../streams/stage.js';
+import { lazyStage, toTransform } from '../streams/stage.js';
 
 /**
  * A stage that makes `chunk` anew from `delta`. Revisions marked `damaged` keep theirs.

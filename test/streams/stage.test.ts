@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 
 import { describe, it } from 'mocha';
 
+import { andThen } from '../../src/engines/engine.js';
 import type { RevisionBatch } from '../../src/formats/record.js';
 import type { Stage } from '../../src/streams/stage.js';
-import { andThen, drive, fuseStages, lazyStage } from '../../src/streams/stage.js';
+import { drive, fuseStages, lazyStage } from '../../src/streams/stage.js';
 import { batchesOf, batchOf, revsOf } from './support.js';
 
 const marked = (batch: RevisionBatch, mark: string): RevisionBatch => ({ ...batch, path: batch.path + mark });

@@ -8,6 +8,7 @@
 import { createRequire } from 'node:module';
 
 import { RevconvertError } from '../../errors.js';
+import { asBuffer } from '../../formats/bytes.js';
 import type { ChunkCompressor, ChunkDecompressor, CompressorOptions, LoadedBackend } from '../engine.js';
 import { DecodeFault } from '../engine.js';
 import { MAX_TEXT_BYTES, ZSTD_LEVELS, ZSTD_MIN_INPUT } from '../facts.js';
@@ -30,7 +31,6 @@ const CONCURRENCY = 32;
 const ALWAYS_ALLOWED_BYTES = 16 << 20;
 const ALLOWED_TIMES_LIMIT = 8;
 
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 const asPlainBytes = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 

@@ -1,7 +1,8 @@
 /** A check at load time that a backend does here what it is relied on for. Takes a few milliseconds at most. */
 
 import { BLOCK_BYTES } from '../arena.js';
-import { DecodeFault, type LoadedBackend, type MaybePromise } from '../engine.js';
+import { isPromise } from '../engine.js';
+import { DecodeFault, type LoadedBackend } from '../engine.js';
 
 /** Text that every engine makes shorter, of `lines` lines that differ. */
 function sampleText(lines: number): Uint8Array {
@@ -11,8 +12,6 @@ function sampleText(lines: number): Uint8Array {
 }
 
 const sameBytes = (a: unknown, b: Uint8Array): boolean => a instanceof Uint8Array && Buffer.compare(a, b) === 0;
-
-const isPromise = <T>(value: MaybePromise<T>): value is Promise<T> => value instanceof Promise;
 
 /**
  * One round trip, awaited where the backend is asynchronous.
