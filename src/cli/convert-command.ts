@@ -1,18 +1,30 @@
 import { describeError } from '../errors.js';
 import { displayName } from '../repository/byte-path.js';
 import type { ConversionPlan, RepositoryFacts } from '../repository/plan.js';
-import type { ConvertArguments } from './arguments.js';
+import type { Command } from './command.js';
+import type { ConvertArguments } from './convert-options.js';
+import { CONVERT_OPTIONS, readConvertArguments } from './convert-options.js';
 import { EXIT } from './exit-status.js';
 import { say, sayResult } from './output.js';
 import { createProgressDisplay } from './progress-bar.js';
 import { renderPlan, renderSummary } from './render.js';
 
-/**
- * Converts, or prints the plan.
- * @returns the exit status
- * @throws RevconvertError as the library
- */
-export async function runConvert(args: ConvertArguments, signal: AbortSignal): Promise<number> {
+/** The command without a name: converts, or prints the plan. */
+export const convertCommand: Command = {
+  usage: '$0 [options] <src> <dst>\n\nWrites the Mercurial repository <src> anew as <dst>, with the same history, stored differently.',
+  options: CONVERT_OPTIONS,
+  positionals: { most: 2, message: 'only a source and a destination are expected' },
+  examples: [
+    ['$0 --to zstd src dst', 'convert to zstd at its default level'],
+    ['$0 --to zstd --level 19 src dst', 'small'],
+    ['$0 --to zlib src dst', 'back to zlib'],
+    ['$0 --to zstd --dry-run src', 'say what would be done'],
+    ['$0 --to zstd --json src dst', 'the result as JSON, for scripts'],
+  ],
+  run: (positionals, options, signal) => runConvert(readConvertArguments(positionals, options), signal),
+};
+
+async function runConvert(args: ConvertArguments, signal: AbortSignal): Promise<number> {
   const { convertRepository, planRepository } = await import('../repository/convert.js');
   const { source, destination, json, quiet } = args;
   const onNotice = (notice: string): void => say(`revconvert: ${notice}`);

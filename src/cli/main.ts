@@ -1,41 +1,36 @@
 import yargs from 'yargs';
 
 import { RevconvertError, toRevconvertError } from '../errors.js';
-import type { RawArguments } from './arguments.js';
-import { OPTIONS, readArguments } from './arguments.js';
+import type { Command } from './command.js';
+import { findCommand, listCommands } from './commands.js';
 import { EXIT } from './exit-status.js';
 import { sayError, sayResult, watchOutput } from './output.js';
 import { VERSION } from './version.js';
 
 const HELP_WIDTH = 100;
 
-const EXAMPLES: readonly (readonly [command: string, what: string])[] = [
-  ['$0 --to zstd src dst', 'convert to zstd at its default level'],
-  ['$0 --to zstd --level 19 src dst', 'small'],
-  ['$0 --to zlib src dst', 'back to zlib'],
-  ['$0 --to zstd --dry-run src', 'say what would be done'],
-  ['$0 --to zstd --json src dst', 'the result as JSON, for scripts'],
-];
-
 /** Whatever yargs finds wrong is wrong with the command line. */
 const fail = (message: string | undefined, error: Error | undefined): never => {
   throw new RevconvertError('USAGE', (message ?? error?.message ?? 'wrong arguments').replace(/\s*\n\s*/g, ' ').replace(/^Unknown arguments?: /, 'unknown option: --'));
 };
 
-function createParser(argv: readonly string[]): ReturnType<typeof yargs> {
+const EXIT_STATUS =
+  'Exit status: 0 done; 1 done, with damage to report; 2 wrong command line; 3 damaged or unsupported source; 4 the system failed; 70 a bug; 130 interrupted.';
+
+function createParser(command: Command, argv: readonly string[], epilogue: string): ReturnType<typeof yargs> {
   const parser = yargs([...argv])
     .scriptName('revconvert')
-    .usage('$0 [options] <src> <dst>\n\nWrites the Mercurial repository <src> anew as <dst>, with the same history, stored differently.')
-    .options(OPTIONS)
+    .usage(command.usage)
+    .options(command.options)
     .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false, 'duplicate-arguments-array': false, 'parse-positional-numbers': false })
-    .demandCommand(0, 2, undefined, 'only a source and a destination are expected')
+    .demandCommand(0, command.positionals.most, undefined, command.positionals.message)
     .strictOptions()
-    .epilogue('Exit status: 0 done; 1 done, with damage to report; 2 wrong command line; 3 damaged or unsupported source; 4 the system failed; 70 a bug; 130 interrupted.')
+    .epilogue(epilogue)
     .locale('en')
     .wrap(HELP_WIDTH)
     .exitProcess(false)
     .fail(fail);
-  for (const [command, what] of EXAMPLES) parser.example(command, what);
+  for (const [line, what] of command.examples) parser.example(line, what);
   return parser;
 }
 
@@ -63,7 +58,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   watchOutput();
   const { signal, restore } = abortOnSignals();
   try {
-    const parser = createParser(argv).help(false).version(false).option('help', { alias: 'h', type: 'boolean', describe: 'Show this help' }).option('version', { alias: 'V', type: 'boolean', describe: 'Show the version' });
+    const { command, rest, isDefault } = findCommand(argv);
+    const epilogue = isDefault ? `${listCommands()}\n\n${EXIT_STATUS}` : EXIT_STATUS;
+    const parser = createParser(command, rest, epilogue).help(false).version(false).option('help', { alias: 'h', type: 'boolean', describe: 'Show this help' }).option('version', { alias: 'V', type: 'boolean', describe: 'Show the version' });
     const parsed = await parser.parseAsync();
     if (parsed.help === true) {
       sayResult(await parser.getHelp());
@@ -73,10 +70,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       sayResult(VERSION);
       return EXIT.done;
     }
-    const [src, dst] = parsed._.map(String);
-    const args = readArguments({ ...(parsed as RawArguments), src, dst });
-    const { runConvert } = await import('./convert-command.js');
-    return await runConvert(args, signal);
+    return await command.run(parsed._.map(String), parsed, signal);
   } catch (error) {
     const failure = toRevconvertError(error);
     sayError(failure, json);

@@ -1,7 +1,11 @@
+import type { Options } from 'yargs';
+
 import type { EngineName } from '../engines/engine.js';
 import { ENGINE_NAMES, ENGINES } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
 import type { ConvertOptions } from '../repository/options.js';
+import type { RawOptions } from './command.js';
+import { flagOption, numberOption, repositoryArgument, textOption } from './command.js';
 
 /** What the command line asked for. */
 export interface ConvertArguments {
@@ -13,35 +17,13 @@ export interface ConvertArguments {
   readonly quiet: boolean;
 }
 
-/** What yargs makes of the options of `convert`; the keys as they are written. */
-export interface RawArguments {
-  readonly src?: string | undefined;
-  readonly dst?: string | undefined;
-  readonly to?: string | undefined;
-  readonly level?: string | undefined;
-  readonly 'changelog-level'?: string | undefined;
-  readonly 'manifest-level'?: string | undefined;
-  readonly 'filelog-level'?: string | undefined;
-  readonly checksum?: boolean | undefined;
-  readonly redelta?: string | undefined;
-  readonly 'no-generaldelta'?: boolean | undefined;
-  readonly jobs?: string | undefined;
-  readonly check?: string | undefined;
-  readonly 'keep-going'?: boolean | undefined;
-  readonly 'no-lock'?: boolean | undefined;
-  readonly 'lock-timeout'?: string | undefined;
-  readonly 'dry-run'?: boolean | undefined;
-  readonly json?: boolean | undefined;
-  readonly quiet?: boolean | undefined;
-}
-
 const levelsHelp = ENGINE_NAMES.flatMap((name) => {
   const { levels } = ENGINES[name];
   return levels === undefined ? [] : [`${name} ${levels.min}-${levels.max}, default ${levels.default}`];
 }).join('; ');
 
-/** The options, for yargs. Defaults are the library's: none is added here. */
-export const OPTIONS = {
+/** The options of a conversion, for yargs. */
+export const CONVERT_OPTIONS = {
   to: { type: 'string', requiresArg: true, describe: `Compression of the new store: ${ENGINE_NAMES.join(', ')} [default: the source's]` },
   level: { type: 'string', requiresArg: true, describe: `Compression level (${levelsHelp}; none and lz4 have none)` },
   'changelog-level': { type: 'string', requiresArg: true, describe: 'Level for the changelog [default: --level]' },
@@ -58,48 +40,37 @@ export const OPTIONS = {
   'dry-run': { type: 'boolean', describe: 'Print what would be done; write nothing' },
   json: { type: 'boolean', describe: 'Print the result, or the error, as JSON on standard output' },
   quiet: { type: 'boolean', describe: 'Print nothing but warnings and errors' },
-} as const;
-
-/** @throws RevconvertError USAGE where the text is no plain decimal number */
-function number(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^-?\d+(?:\.\d+)?$/.test(text)) throw new RevconvertError('USAGE', `--${name}: a number is expected, found '${text}'`);
-  return Number(text);
-}
+} as const satisfies Readonly<Record<string, Options>>;
 
 /**
  * Turns what yargs found into the library's options.
  * @throws RevconvertError USAGE
  */
-export function readArguments(raw: RawArguments): ConvertArguments {
-  const { src, dst } = raw;
-  const dryRun = raw['dry-run'] ?? false;
-  if (src !== undefined && /^[a-z][a-z+]+:\/\//i.test(src)) {
-    throw new RevconvertError('USAGE', `${src} is a URL: clone it first (hg clone --noupdate), then convert the clone`);
-  }
-  if (src === undefined || src === '') throw new RevconvertError('USAGE', 'the source repository is missing');
+export function readConvertArguments([src, dst]: readonly string[], raw: RawOptions): ConvertArguments {
+  const dryRun = flagOption(raw, 'dry-run') ?? false;
+  const source = repositoryArgument(src, 'source repository');
   if (dst === '' || (dst === undefined && !dryRun)) throw new RevconvertError('USAGE', 'the destination is missing');
   return {
-    source: src,
+    source,
     destination: dst,
     dryRun,
-    json: raw.json ?? false,
-    quiet: raw.quiet ?? false,
+    json: flagOption(raw, 'json') ?? false,
+    quiet: flagOption(raw, 'quiet') ?? false,
     options: {
-      to: raw.to as EngineName | undefined,
-      level: number('level', raw.level),
+      to: textOption(raw, 'to') as EngineName | undefined,
+      level: numberOption(raw, 'level'),
       levels: {
-        changelog: number('changelog-level', raw['changelog-level']),
-        manifest: number('manifest-level', raw['manifest-level']),
-        filelog: number('filelog-level', raw['filelog-level']),
+        changelog: numberOption(raw, 'changelog-level'),
+        manifest: numberOption(raw, 'manifest-level'),
+        filelog: numberOption(raw, 'filelog-level'),
       },
-      checksum: raw.checksum,
-      jobs: number('jobs', raw.jobs),
-      check: raw.check as ConvertOptions['check'],
-      generaldelta: raw['no-generaldelta'] === true ? false : undefined,
-      keepGoing: raw['keep-going'],
-      lock: raw['no-lock'] === true ? false : undefined,
-      lockTimeout: number('lock-timeout', raw['lock-timeout']),
+      checksum: flagOption(raw, 'checksum'),
+      jobs: numberOption(raw, 'jobs'),
+      check: textOption(raw, 'check') as ConvertOptions['check'],
+      generaldelta: flagOption(raw, 'no-generaldelta') === true ? false : undefined,
+      keepGoing: flagOption(raw, 'keep-going'),
+      lock: flagOption(raw, 'no-lock') === true ? false : undefined,
+      lockTimeout: numberOption(raw, 'lock-timeout'),
     },
   };
 }

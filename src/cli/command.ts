@@ -1,0 +1,51 @@
+import type { Options } from 'yargs';
+
+import { RevconvertError } from '../errors.js';
+
+/** What yargs made of the options of a command; the keys as they are written. */
+export type RawOptions = Readonly<Record<string, unknown>>;
+
+/** One command: what it takes, and what it does. Defaults are the library's: none is added here. */
+export interface Command {
+  /** One line, then a blank one, then what it does. */
+  readonly usage: string;
+  readonly options: Readonly<Record<string, Options>>;
+  /** The most arguments that are no options, and what to say where there are more. */
+  readonly positionals: { readonly most: number; readonly message: string };
+  readonly examples: readonly (readonly [command: string, what: string])[];
+  /**
+   * @param positionals arguments that are no options
+   * @returns the exit status
+   * @throws RevconvertError USAGE; otherwise as the library
+   */
+  run(positionals: readonly string[], options: RawOptions, signal: AbortSignal): Promise<number>;
+}
+
+/** The value of an option, as text; undefined: not given. */
+export const textOption = (options: RawOptions, name: string): string | undefined => {
+  const value = options[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** Whether a flag was given; undefined: it was not. */
+export const flagOption = (options: RawOptions, name: string): boolean | undefined => {
+  const value = options[name];
+  return typeof value === 'boolean' ? value : undefined;
+};
+
+/** The value of an option, as a number. @throws RevconvertError USAGE where the text is no plain decimal number */
+export function numberOption(options: RawOptions, name: string): number | undefined {
+  const text = textOption(options, name);
+  if (text === undefined) return undefined;
+  if (!/^-?\d+(?:\.\d+)?$/.test(text)) throw new RevconvertError('USAGE', `--${name}: a number is expected, found '${text}'`);
+  return Number(text);
+}
+
+/** A repository that is given by its folder. @throws RevconvertError USAGE where it is missing, or a URL */
+export function repositoryArgument(value: string | undefined, what = 'repository'): string {
+  if (value === undefined || value === '') throw new RevconvertError('USAGE', `the ${what} is missing`);
+  if (/^[a-z][a-z+]+:\/\//i.test(value)) {
+    throw new RevconvertError('USAGE', `${value} is a URL: clone it first (hg clone --noupdate), then give the clone`);
+  }
+  return value;
+}
