@@ -37,6 +37,7 @@ export const ERROR_RULES = {
   CHUNK_DAMAGED: { kind: 'input', hint: damaged },
   CHUNK_SIZE: { kind: 'input', hint: damaged },
   DELTA_MALFORMED: { kind: 'input', hint: damaged },
+  NODE_MISMATCH: { kind: 'input', hint: damaged },
   ENTRY_RANGE: { kind: 'input', hint: 'the revlog is larger than its format allows' },
   REVLOG_MISSING: { kind: 'input', hint: damaged },
   STORE_DISORDER: { kind: 'input', hint: '`hg verify` says whether history refers to the file; `hg debugrebuildfncache` lists what it refers to' },

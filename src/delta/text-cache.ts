@@ -15,6 +15,8 @@ export interface TextCache {
   giveBack(text: Buffer): void;
   /** Forgets a text that nothing needs any more: its memory is the next that is used again, while it is in the processor's cache. */
   release(rev: number): void;
+  /** Forgets all texts: those of another revlog come next. */
+  clear(): void;
   /** Bytes of the texts that are here. */
   readonly bytes: number;
 }
@@ -92,6 +94,9 @@ export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES }: TextCacheOpt
     },
     giveBack,
     release,
+    clear() {
+      for (const rev of [...texts.keys()]) release(rev);
+    },
     get bytes() {
       return bytes;
     },

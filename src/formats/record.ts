@@ -22,8 +22,8 @@ export interface Revision {
   readonly p2: number;
   /** The changeset that brought this revision, as a revision number of the changelog. */
   readonly linkRev: number;
-  /** 16 bits, as in the index; carried as they are. */
-  readonly flags: number;
+  /** 16 bits, as in the index; carried as they are, but for the bits about deltas, which new deltas change. */
+  flags: number;
   /** Length of the full raw text in bytes; -1 where the format does not say (revlog version 0). */
   rawSize: number;
   /** The revision that `delta` applies to; -1: `delta` is the full text. `NULL_BASE`: a delta against the empty text. */

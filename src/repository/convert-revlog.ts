@@ -58,9 +58,13 @@ export interface RevlogResult {
 export const asPath = (path: FilePath): string | Buffer =>
   typeof path === 'string' ? path : Buffer.from(path.buffer, path.byteOffset, path.byteLength);
 
-/** The header that a target revlog gets: changelogs never gain generaldelta, as in Mercurial. */
+/**
+ * The header that a target revlog gets: with new deltas what the policy says, otherwise what the source has, but that
+ * manifests and filelogs gain generaldelta; changelogs never do, as in Mercurial.
+ */
 export function targetHeader(source: RevlogHeader, kind: RevlogKind, settings: ConversionSettings): Omit<RevlogHeader, 'version' | 'inline'> {
   const { filelogMeta, deltaInfo } = source;
+  if (settings.redelta !== 'never') return { generaldelta: settings.policy[kind].generaldelta, filelogMeta, deltaInfo };
   return { generaldelta: source.generaldelta || (settings.generaldelta && kind !== 'changelog'), filelogMeta, deltaInfo };
 }
 
@@ -124,7 +128,7 @@ async function rewrite(
     expectedBytes: Math.min(reader.index.chunksEnd(), INLINE_LIMIT),
   });
   try {
-    await drive(reader.batches(), engines.createPipeline(job.kind, onDamage), (batch) => {
+    await drive(reader.batches(), engines.createPipeline(reader.origin, onDamage), (batch) => {
       writer.write(batch);
       engines.batchDone();
     });
@@ -208,8 +212,9 @@ export async function convertRange(job: RangeJob, settings: ConversionSettings, 
   // Where no revision has any bytes there may be no data file.
   const data = index.chunksEnd() === 0 ? memorySource(new Uint8Array(0), job.name) : openByteSource(asPath(job.chunkFile), job.name);
   try {
-    const batches = readBatches({ index, data, path: job.name, kind: job.kind }, job.from, job.to);
-    await drive(batches, engines.createPipeline(job.kind, onDamage), (batch) => {
+    const origin = { index, data, path: job.name, kind: job.kind };
+    const batches = readBatches(origin, job.from, job.to);
+    await drive(batches, engines.createPipeline(origin, onDamage), (batch) => {
       entries.append(encoder.encode(batch.revisions));
       for (const revision of batch.revisions) chunks.append(revision.chunk);
       engines.batchDone();

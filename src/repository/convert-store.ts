@@ -87,7 +87,7 @@ interface Piece {
 function* pieces(conversion: StoreConversion, bySize: readonly Numbered[], open: Set<LargeRevlog>): Generator<Piece, void, void> {
   const small: Numbered[] = [];
   for (const numbered of bySize) {
-    const large = sizeOf(numbered) > LARGE_REVLOG_BYTES ? openLarge(conversion, numbered) : undefined;
+    const large = sizeOf(numbered) > LARGE_REVLOG_BYTES && conversion.settings.redelta === 'never' ? openLarge(conversion, numbered) : undefined;
     if (large === undefined) {
       small.push(numbered);
       continue;

@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { PRESETS } from '../delta/policy.js';
 import { loadEngine } from '../engines/registry.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
 import { adoptOwner } from './access.js';
@@ -154,6 +155,8 @@ function settingsFor(chosen: ReturnType<typeof chooseEngine>, options: FilledOpt
     checkChunks: options.check === 'chunks',
     keepGoing: options.keepGoing,
     generaldelta: options.generaldelta,
+    redelta: 'never',
+    policy: PRESETS.mercurial,
     fileMode: modes.file,
   };
 }

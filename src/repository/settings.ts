@@ -1,3 +1,4 @@
+import type { PolicySet, RedeltaMode } from '../delta/policy.js';
 import type { EngineName } from '../engines/engine.js';
 import type { RevlogKind } from '../formats/record.js';
 
@@ -10,6 +11,10 @@ export interface ConversionSettings {
   readonly checksum: boolean;
   /** Decode every chunk that was written and compare. */
   readonly checkChunks: boolean;
+  /** Which deltas are made anew. */
+  readonly redelta: RedeltaMode;
+  /** How they are chosen; of no consequence where none are. */
+  readonly policy: PolicySet;
   /** Carry damaged revisions over instead of stopping. */
   readonly keepGoing: boolean;
   /** Write manifests and filelogs with generaldelta, whatever the source has. */

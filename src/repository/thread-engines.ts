@@ -5,17 +5,19 @@ import type { LoadedEngine } from '../engines/registry.js';
 import { loadEngine } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
 import type { RevlogKind } from '../formats/record.js';
+import type { BatchOrigin } from '../streams/read-revlog.js';
 import type { Stage } from '../streams/stage.js';
 import { fuseStages } from '../streams/stage.js';
 import { createCheckStage } from '../transforms/check-chunks.js';
 import { createDecompressStage } from '../transforms/decompress.js';
 import { createRecompressStage } from '../transforms/recompress.js';
 import type { ConversionSettings } from './settings.js';
+import { createThreadRedelta } from './thread-redelta.js';
 
 /** The engines of one thread: native contexts, and memory, that all its revlogs share. */
 export interface ThreadEngines {
   /** The pipeline of one revlog, or of a range of one. */
-  createPipeline(kind: RevlogKind, onDamage?: (error: RevconvertError) => void): Stage;
+  createPipeline(origin: BatchOrigin, onDamage?: (error: RevconvertError) => void): Stage;
   /**
    * To be called when a batch has been written: the memory of what the stages made is used again.
    * @throws RevconvertError CANCELLED where the thread is to stop
@@ -32,13 +34,14 @@ export async function loadThreadEngines(settings: ConversionSettings, isStopped:
   const memory = new Arena();
   const engine = await loadEngine(settings.engine);
   const decoders = await loadDecoders(undefined, memory);
+  const redelta = createThreadRedelta(settings, decoders, memory);
   const compressors = new Map<number | undefined, ChunkCompressor>();
   return {
-    createPipeline(kind, onDamage) {
-      const stages = [
-        createDecompressStage(decoders, { onDamage }),
-        createRecompressStage(compressorFor(engine, settings, kind, compressors, memory), memory),
-      ];
+    createPipeline(origin, onDamage) {
+      const compressor = compressorFor(engine, settings, origin.kind, compressors, memory);
+      const decompress = createDecompressStage(decoders, { onDamage });
+      if (settings.redelta !== 'never') return fuseStages([decompress, redelta.createStage(origin, compressor, onDamage)]);
+      const stages = [decompress, createRecompressStage(compressor, memory)];
       return fuseStages(settings.checkChunks ? [...stages, createCheckStage(decoders)] : stages);
     },
     batchDone() {

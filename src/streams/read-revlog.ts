@@ -16,6 +16,8 @@ export interface RevlogReader {
   readonly index: RevlogIndex;
   /** Bytes of chunk data that no revision refers to, behind the last chunk. Mercurial ignores them, and so do we. */
   readonly trailingBytes: number;
+  /** Where its chunks are, for reading single revisions. */
+  readonly origin: BatchOrigin;
   /** Batches of the revisions `from` (0) up to but not including `to` (all), in order, `chunk` filled. */
   batches(from?: number, to?: number): Generator<RevisionBatch, void, void>;
   close(): void;
@@ -107,12 +109,14 @@ export function createReader(source: ByteSource, index: RevlogIndex, options: Re
   }
   const last = index.length - 1;
   const end = last < 0 ? 0 : index.position(last) + index.chunkLength(last);
+  const origin: BatchOrigin = { index, data, path: options.path, kind: options.kind };
   return {
     path: options.path,
     kind: options.kind,
     index,
+    origin,
     trailingBytes: index.length === 0 ? 0 : Math.max(0, data.size - end),
-    batches: (from = 0, to = index.length) => readBatches({ index, data, path: options.path, kind: options.kind }, from, to, options.limits),
+    batches: (from = 0, to = index.length) => readBatches(origin, from, to, options.limits),
     close,
   };
 }
@@ -196,7 +200,7 @@ class StoredRevision implements Revision {
   readonly p1: number;
   readonly p2: number;
   readonly linkRev: number;
-  readonly flags: number;
+  flags: number;
   rawSize: number;
   deltaBase: number;
   readonly baseSize: number;

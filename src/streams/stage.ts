@@ -7,7 +7,7 @@ import asStream from 'stream-chain/asStream.js';
 
 import type { MaybePromise } from '../engines/engine.js';
 import { andThen, isPromise } from '../engines/engine.js';
-import type { RevisionBatch } from '../formats/record.js';
+import type { Revision, RevisionBatch } from '../formats/record.js';
 
 /**
  * A stage: a plain function from a batch to a batch. It owns the batch it is given, may fill its records in place or
@@ -20,6 +20,31 @@ export interface Stage {
 }
 
 
+/** What is done with one revision of a batch, before the next one is looked at. Fills fields of the record. */
+export type RevisionStep = (batch: RevisionBatch, revision: Revision) => MaybePromise<void>;
+
+/**
+ * Steps as a stage: each revision goes through all of them before the next one begins, so that its text need not
+ * outlive them and is in the processor's cache all the while.
+ */
+export function stageOf(...steps: readonly RevisionStep[]): Stage {
+  const goOn = (batch: RevisionBatch, from: number, firstStep: number): MaybePromise<RevisionBatch> => {
+    let step = firstStep;
+    for (let i = from; i < batch.revisions.length; i++) {
+      const revision = batch.revisions[i];
+      for (; revision !== undefined && step < steps.length; step++) {
+        const done = steps[step]?.(batch, revision);
+        if (isPromise(done)) {
+          const next = step + 1;
+          return done.then(() => goOn(batch, i, next));
+        }
+      }
+      step = 0;
+    }
+    return batch;
+  };
+  return (batch) => goOn(batch, 0, 0);
+}
 
 const run = (stages: readonly Stage[], from: number, batch: RevisionBatch): MaybePromise<RevisionBatch> => {
   let current: MaybePromise<RevisionBatch> = batch;

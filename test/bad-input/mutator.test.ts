@@ -9,6 +9,7 @@ import { join } from 'node:path';
 
 import { before, describe, it } from 'mocha';
 
+import { PRESETS } from '../../src/delta/policy.js';
 import { RevconvertError } from '../../src/errors.js';
 import type { RevlogKind } from '../../src/formats/record.js';
 import type { RevlogJob } from '../../src/repository/convert-revlog.js';
@@ -35,6 +36,8 @@ const SETTINGS: ConversionSettings = {
   checkChunks: true,
   keepGoing: false,
   generaldelta: true,
+  redelta: 'never',
+  policy: PRESETS.mercurial,
   fileMode: undefined,
 };
 

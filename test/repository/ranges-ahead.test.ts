@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { describe, it } from 'mocha';
 
+import { PRESETS } from '../../src/delta/policy.js';
 import { convertStore } from '../../src/repository/convert-store.js';
 import { openRepository } from '../../src/repository/open.js';
 import { fillOptions } from '../../src/repository/options.js';
@@ -31,6 +32,8 @@ describe('ranges that are ready before their turn', function () {
       checksum: false,
       checkChunks: false,
       keepGoing: false,
+  redelta: 'never' as const,
+  policy: PRESETS.mercurial,
       generaldelta: true,
       fileMode: undefined,
     };

@@ -1,0 +1,112 @@
+import type { MaybePromise } from '../engines/engine.js';
+import { andThen } from '../engines/engine.js';
+import { RevconvertError } from '../errors.js';
+import type { Revision } from '../formats/record.js';
+import { FULL_TEXT, NULL_BASE } from '../formats/record.js';
+import type { RevlogIndex } from '../formats/revlog-index.js';
+import { applyDelta } from './apply.js';
+import type { TextCache } from './text-cache.js';
+
+/** Rebuilds the raw texts of a revlog, revision after revision. */
+export interface TextResolver {
+  /**
+   * The text of the next revision.
+   * @param revision `delta` filled and measured; revisions come in order
+   * @returns the text, valid until `settle`
+   * @throws RevconvertError DELTA_BASE where the base cannot be had; what `fetch` throws
+   */
+  resolve(revision: Revision): MaybePromise<Uint8Array>;
+  /** The text of an earlier revision. Valid until the next call: it may have to make room. */
+  textOf(rev: number): MaybePromise<Uint8Array>;
+  /** To be called when all is done with a revision: its `text` is kept where a later one needs it; what nothing later needs is forgotten. */
+  settle(revision: Revision): void;
+}
+
+export interface TextResolverOptions {
+  readonly cache: TextCache;
+  /** The last revision that will ask for the text of `rev`; not after it: none will. */
+  readonly lastUse: (rev: number) => number;
+  /** Gets the text of an earlier revision that is not in the cache (any more), in memory that was allocated there. */
+  readonly fetch: (rev: number) => MaybePromise<Buffer>;
+}
+
+export function createTextResolver({ cache, lastUse, fetch }: TextResolverOptions): TextResolver {
+  /** The text that was resolved last. It is no part of the cache before it is settled: nothing may push it out. */
+  let current: Buffer | undefined;
+
+  const build = (revision: Revision, base: Uint8Array, delta: Uint8Array): Uint8Array => {
+    const target = cache.allocate(revision.rawSize);
+    const written = base.length === expectedBase(revision) ? applyDelta(base, delta, target) : -1;
+    if (written !== target.length) {
+      cache.giveBack(target);
+      throw new RevconvertError('CHUNK_SIZE', `the delta does not make a text of ${revision.rawSize} bytes of a base of ${base.length}`, { rev: revision.rev });
+    }
+    current = target;
+    return target;
+  };
+
+  const textOf = (rev: number): MaybePromise<Uint8Array> =>
+    cache.get(rev) ??
+    andThen(fetch(rev), (text) => {
+      cache.put(rev, text);
+      return text;
+    });
+
+  const keepCurrent = ({ rev, text }: Revision): void => {
+    const own = current;
+    current = undefined;
+    const isNeeded = text !== undefined && lastUse(rev) > rev;
+    if (isNeeded) cache.put(rev, own ?? copyOf(text, cache));
+    else if (own !== undefined) cache.giveBack(own);
+  };
+
+  return {
+    textOf,
+    resolve(revision) {
+      const { deltaBase, delta } = revision;
+      if (delta === undefined || revision.rawSize < 0) throw new RevconvertError('INTERNAL', 'the chunk was not decompressed by an earlier stage', { rev: revision.rev });
+      if (deltaBase === FULL_TEXT) return delta;
+      if (deltaBase === NULL_BASE) return build(revision, EMPTY, delta);
+      const base = cache.get(deltaBase);
+      if (base !== undefined) return build(revision, base, delta);
+      return andThen(textOf(deltaBase), (fetched) => build(revision, fetched, delta));
+    },
+    settle(revision) {
+      const { rev, deltaBase, p1, p2 } = revision;
+      keepCurrent(revision);
+      if (deltaBase >= 0 && lastUse(deltaBase) <= rev) cache.release(deltaBase);
+      if (p1 >= 0 && lastUse(p1) <= rev) cache.release(p1);
+      if (p2 >= 0 && lastUse(p2) <= rev) cache.release(p2);
+    },
+  };
+}
+
+function copyOf(text: Uint8Array, cache: TextCache): Buffer {
+  const own = cache.allocate(text.length);
+  own.set(text);
+  return own;
+}
+
+const EMPTY = new Uint8Array(0);
+
+/** Length that the base must have; whatever it has where the index does not say. */
+const expectedBase = ({ deltaBase, baseSize }: Revision): number => (deltaBase < 0 ? 0 : baseSize);
+
+/** For each revision the last one that needs its text to resolve its own. */
+export function lastDeltaUses(index: RevlogIndex): Int32Array {
+  const last = new Int32Array(index.length).fill(-1);
+  for (let rev = 0; rev < index.length; rev++) {
+    const base = index.deltaBase(rev);
+    if (base >= 0) last[base] = rev;
+  }
+  return last;
+}
+
+/** The same where deltas against the parents are made too. */
+export function lastTextUses(index: RevlogIndex): Int32Array {
+  const last = lastDeltaUses(index);
+  for (let rev = 0; rev < index.length; rev++) {
+    for (const parent of [index.p1(rev), index.p2(rev)]) if (parent >= 0) last[parent] = Math.max(last[parent] ?? -1, rev);
+  }
+  return last;
+}

@@ -1,0 +1,65 @@
+import type { Differ } from '../delta/diff.js';
+import { createDiffer } from '../delta/diff.js';
+import { createSpoiltRevisions } from '../delta/spoilt.js';
+import type { TextCache } from '../delta/text-cache.js';
+import { createTextCache } from '../delta/text-cache.js';
+import { createTextResolver, lastTextUses } from '../delta/text-resolver.js';
+import type { Arena } from '../engines/arena.js';
+import type { ChunkDecoders } from '../engines/chunk-codec.js';
+import { encodeChunks } from '../engines/chunk-codec.js';
+import type { ChunkCompressor } from '../engines/engine.js';
+import { andThen } from '../engines/engine.js';
+import { runSteps } from '../engines/steps.js';
+import type { RevconvertError } from '../errors.js';
+import { readChain } from '../streams/chain-reader.js';
+import type { BatchOrigin } from '../streams/read-revlog.js';
+import type { Stage } from '../streams/stage.js';
+import { stageOf } from '../streams/stage.js';
+import { createCheckStep } from '../transforms/check-chunks.js';
+import { createCheckNodeStep, nodesOf } from '../transforms/check-node.js';
+import { createRedeltaStep } from '../transforms/redelta.js';
+import { createResolveStep, createSettleStep } from '../transforms/resolve-text.js';
+import type { ConversionSettings } from './settings.js';
+
+/** Makes new deltas in one thread: the memory of its texts and of its diffs serves all revlogs, one after the other. */
+export interface ThreadRedelta {
+  /** The stage of one revlog: from decompressed chunks to new deltas, compressed. */
+  createStage(origin: BatchOrigin, compressor: ChunkCompressor, onDamage?: (error: RevconvertError) => void): Stage;
+}
+
+export function createThreadRedelta(settings: ConversionSettings, decoders: ChunkDecoders, memory: Arena): ThreadRedelta {
+  let differ: Differ | undefined;
+  let cache: TextCache | undefined;
+  return {
+    createStage(origin, compressor, onDamage) {
+      const { index, path, kind } = origin;
+      const texts = (cache ??= createTextCache());
+      const own = (differ ??= createDiffer());
+      texts.clear();
+      const lastUse = lastTextUses(index);
+      const spoilt = createSpoiltRevisions();
+      const resolver = createTextResolver({
+        cache: texts,
+        lastUse: (rev) => lastUse[rev] ?? -1,
+        fetch: (rev) => runSteps(readChain(rev, { index, path, data: origin.data }, decoders, texts)),
+      });
+      const redelta = createRedeltaStep({
+        kind,
+        policy: settings.policy[kind],
+        revisions: index.length,
+        deltaInfo: index.header.deltaInfo,
+        reuse: settings.redelta !== 'fulladd',
+        check: settings.checkChunks,
+        spoilt,
+        flagsOf: (rev) => index.flags(rev),
+        textOf: (rev) => resolver.textOf(rev),
+        diff: (base, text) => own.diff(base, text, { lines: kind === 'manifest' }),
+        compress: (delta) => andThen(encodeChunks([delta], compressor, memory), ([chunk]) => chunk ?? delta),
+      });
+      const resolve = createResolveStep({ resolver, spoilt, onDamage });
+      const settle = createSettleStep(resolver);
+      if (!settings.checkChunks) return stageOf(resolve, redelta, settle);
+      return stageOf(resolve, createCheckNodeStep({ nodeOf: nodesOf(index), spoilt, onDamage }), redelta, createCheckStep(decoders), settle);
+    },
+  };
+}

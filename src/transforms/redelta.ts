@@ -1,0 +1,115 @@
+import { isLineAligned } from '../delta/align.js';
+import { ChainTable } from '../delta/chain-table.js';
+import { makesText } from '../delta/check-delta.js';
+import type { DeltaChoice, DeltaTools } from '../delta/choose-delta.js';
+import { chooseDelta, isUnfit } from '../delta/choose-delta.js';
+import type { DeltaPolicy } from '../delta/policy.js';
+import type { SpoiltRevisions } from '../delta/spoilt.js';
+import type { MaybePromise } from '../engines/engine.js';
+import { andThen } from '../engines/engine.js';
+import { runSteps } from '../engines/steps.js';
+import { RevconvertError } from '../errors.js';
+import type { Revision, RevisionBatch, RevlogKind } from '../formats/record.js';
+import { deltaOf } from '../formats/record.js';
+import type { RevisionStep } from '../streams/stage.js';
+
+export interface RedeltaStepOptions {
+  readonly kind: RevlogKind;
+  readonly policy: DeltaPolicy;
+  /** Revisions that there will be. */
+  readonly revisions: number;
+  /** Entry flags say which deltas are snapshots (Mercurial 7.1+): they are renewed. */
+  readonly deltaInfo: boolean;
+  /** Use the source's own delta where its base is the one wanted. */
+  readonly reuse: boolean;
+  /** Compare what each new delta makes with the text. */
+  readonly check: boolean;
+  readonly spoilt: SpoiltRevisions;
+  readonly flagsOf: (rev: number) => number;
+  readonly textOf: DeltaTools['textOf'];
+  readonly diff: DeltaTools['diff'];
+  readonly compress: DeltaTools['compress'];
+}
+
+/**
+ * A step that chooses the delta of each revision anew and fills `deltaBase`, `delta` and `chunk`. Spoilt revisions keep
+ * the delta that they have.
+ * @throws RevconvertError CHECK_FAILED where a new delta does not make the text; USAGE where a spoilt revision cannot
+ *   keep its delta under the policy
+ */
+export function createRedeltaStep(options: RedeltaStepOptions): RevisionStep {
+  const { policy, spoilt, flagsOf, textOf, diff, compress } = options;
+  const chains = new ChainTable(options.revisions);
+  const tools: DeltaTools = {
+    policy,
+    chains,
+    textOf,
+    diff,
+    compress,
+    isOffLimits: (rev) => isUnfit(flagsOf(rev)) || spoilt.has(rev),
+    reuse: (revision, base) => (options.reuse && base === revision.deltaBase ? sourceDelta(revision, base, options) : undefined),
+  };
+
+  const store = (revision: Revision, { base, delta, chunk }: DeltaChoice): void => {
+    const isSnapshot = chains.isSnapshotOn(base, revision.p1, revision.p2);
+    chains.add(base, chunk.length, revision.rawSize, isSnapshot);
+    revision.deltaBase = base;
+    revision.delta = delta;
+    revision.chunk = chunk;
+    if (options.deltaInfo) revision.flags = withDeltaInfo(revision.flags, (chains.level[revision.rev] ?? 0) >= 0);
+  };
+
+  const keep = ({ path }: RevisionBatch, revision: Revision): MaybePromise<void> => {
+    const { rev, deltaBase } = revision;
+    if (!policy.generaldelta && deltaBase >= 0 && deltaBase !== rev - 1) {
+      throw new RevconvertError('USAGE', `generaldelta: false: this revision is damaged and keeps its delta against ${deltaBase}, which cannot be said without generaldelta`, { path, rev });
+    }
+    if (revision.damaged) {
+      store(revision, { base: deltaBase, delta: revision.chunk, chunk: revision.chunk });
+      return undefined;
+    }
+    const delta = deltaOf({ path, kind: options.kind, revisions: [] }, revision);
+    return andThen(compress(delta), (chunk) => store(revision, { base: deltaBase, delta, chunk }));
+  };
+
+  const checked = ({ path }: RevisionBatch, revision: Revision, text: Uint8Array, choice: DeltaChoice): MaybePromise<void> => {
+    if (!options.check || choice.base < 0 || choice.delta === revision.delta) return undefined;
+    return andThen(textOf(choice.base), (base) => {
+      if (makesText(base, choice.delta, text)) return;
+      throw new RevconvertError('CHECK_FAILED', `the new delta against ${choice.base} does not make the text`, { path, rev: revision.rev });
+    });
+  };
+
+  return (batch, revision) => {
+    const { text } = revision;
+    if (text === undefined) return keep(batch, revision);
+    return andThen(runSteps(chooseDelta(revision, text, tools)), (choice) =>
+      andThen(checked(batch, revision, text, choice), () => store(revision, choice)),
+    );
+  };
+}
+
+/**
+ * The source's delta against its base, or a new one where that is shorter. A delta that replaces most of the text is
+ * looked at again, and so is one of a manifest that does not exchange whole lines.
+ */
+function sourceDelta(revision: Revision, base: number, { kind, textOf, diff }: RedeltaStepOptions): MaybePromise<Uint8Array | undefined> {
+  const { delta, text } = revision;
+  if (delta === undefined || text === undefined) return undefined;
+  const isLong = delta.length * 2 > text.length;
+  if (kind !== 'manifest' && !isLong) return delta;
+  return andThen(textOf(base), (baseText) => {
+    if (kind === 'manifest' && !isLineAligned(baseText, delta)) return undefined;
+    if (!isLong) return delta;
+    const made = diff(baseText, text);
+    return made.length < delta.length ? made : delta;
+  });
+}
+
+/** Bits of the entry flags that tell of deltas, in revlogs that say so in their header. Source: Mercurial 7.2. */
+const DELTA_IS_SNAPSHOT = 0x0400;
+const DELTA_QUALITY = 0x03c0;
+
+/** Quality is not told: that is legal, and it is the writer's opinion only. */
+const withDeltaInfo = (flags: number, isSnapshot: boolean): number =>
+  (flags & ~(DELTA_IS_SNAPSHOT | DELTA_QUALITY)) | (isSnapshot ? DELTA_IS_SNAPSHOT : 0);
