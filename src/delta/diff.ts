@@ -1,10 +1,9 @@
 import { asBuffer } from '../formats/bytes.js';
 import { commonHead, commonTail } from './common.js';
 import { HunkList } from './hunk-list.js';
-import { LineMatcher } from './line-match.js';
-import { LineTable } from './line-table.js';
 import type { Pair } from './pair.js';
 import { matchSortedLines } from './sorted-lines.js';
+import { LineWalker } from './walk.js';
 
 export interface DiffOptions {
   /**
@@ -25,9 +24,6 @@ export interface Differ {
   diff(base: Uint8Array, text: Uint8Array, options: DiffOptions): Uint8Array;
 }
 
-/** Lines from which on memory is given back after use. */
-const MANY_LINES = 1 << 18;
-
 /** What replaces or is replaced by no more than this many bytes is one hunk: to copy some of them would cost more. */
 const FEW_BYTES = 12;
 
@@ -36,38 +32,7 @@ const LF = 10;
 /** A differ with working memory of its own, used again for each pair of texts: make one for a thread. */
 export function createDiffer(): Differ {
   const hunks = new HunkList();
-  let table = new LineTable();
-  let matcher = new LineMatcher();
-
-  const matchLines = (pair: Pair, trims: boolean): void => {
-    table.fill(pair);
-    const { base, text } = table;
-    matcher.match(base, text, table.textCounts);
-    addGaps(pair, trims);
-    if (base.count + text.count < MANY_LINES) return;
-    table = new LineTable();
-    matcher = new LineMatcher();
-  };
-
-  /** Adds what lies between lines that match. */
-  const addGaps = ({ base, start, end, text, from, to }: Pair, trims: boolean): void => {
-    const { baseLines, textLines, matches, count } = matcher;
-    const [baseStarts, textStarts] = [table.base.starts, table.text.starts];
-    let [i, j] = [start, from];
-    const add = (iEnd: number, jEnd: number): void => {
-      if (i === iEnd && j === jEnd) return;
-      if (trims) hunks.addTrimmed(base, i, iEnd, text, j, jEnd);
-      else hunks.add(i, iEnd, j, jEnd);
-    };
-    for (let k = 0; k < count; k++) {
-      const match = matches[k] ?? -1;
-      if (match < 0) continue;
-      const [line, other] = [baseLines[k] ?? 0, textLines[match] ?? 0];
-      add(baseStarts[line] ?? 0, textStarts[other] ?? 0);
-      [i, j] = [baseStarts[line + 1] ?? 0, textStarts[other + 1] ?? 0];
-    }
-    add(end, to);
-  };
+  const walker = new LineWalker();
 
   const findHunks = (base: Buffer, text: Buffer, lines: boolean): void => {
     const limit = Math.min(base.length, text.length);
@@ -81,10 +46,10 @@ export function createDiffer(): Differ {
       if (lines) hunks.add(start, end, from, to);
       else hunks.addTrimmed(base, start, end, text, from, to);
     } else if (!lines) {
-      matchLines(pair, true);
+      walker.walk(pair, true, hunks);
     } else if (!matchSortedLines(pair, hunks)) {
       hunks.clear();
-      matchLines(pair, false);
+      walker.walk(pair, false, hunks);
     }
   };
 

@@ -3,7 +3,7 @@ import type { Lines } from './line-table.js';
 import { UniqueLines } from './unique-lines.js';
 
 /** Lines that differ, up to which a search finds the most lines in common; fewer where there are very many lines. */
-const MOST_EDITS = 400;
+const MOST_EDITS = Number(process.env['M'] ?? 400);
 const LEAST_EDITS = 24;
 const MOST_STEPS = 1 << 25;
 

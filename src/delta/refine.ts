@@ -6,7 +6,7 @@ import type { Pair } from './pair.js';
 
 const GRAM = 8;
 const STEP = 4;
-export const tuning = { least: Number(process.env['LEAST'] ?? 16), on: process.env['REFINE'] !== '0' };
+export const tuning = { least: Number(process.env['LEAST'] ?? 20), on: process.env['REFINE'] !== '0' };
 
 export class Refiner {
   #slots: Numbers = new Int32Array(0);
@@ -34,7 +34,7 @@ export class Refiner {
     for (let at = from; at + GRAM <= to; ) {
       const found = (slots[mix(low, high) >>> shift] ?? 0) - 1;
       if (found >= i && text[at] === base[found]) {
-        const same = commonHead(base, found, text, at, Math.min(end - found, to - at));
+        let same = commonHead(base, found, text, at, Math.min(end - found, to - at));
         let back = 0;
         while (found - back > i && at - back > j && base[found - back - 1] === text[at - back - 1]) back++;
         if (same + back >= tuning.least) {

@@ -36,7 +36,7 @@ export function createTextResolver({ cache, lastUse, fetch }: TextResolverOption
 
   const build = (revision: Revision, base: Uint8Array, delta: Uint8Array): Uint8Array => {
     const target = cache.allocate(revision.rawSize);
-    const written = base.length === expectedBase(revision) ? applyDelta(base, delta, target) : -1;
+    const written = isExpected(base, revision) ? applyDelta(base, delta, target) : -1;
     if (written !== target.length) {
       cache.giveBack(target);
       throw new RevconvertError('CHUNK_SIZE', `the delta does not make a text of ${revision.rawSize} bytes of a base of ${base.length}`, { rev: revision.rev });
@@ -89,8 +89,8 @@ function copyOf(text: Uint8Array, cache: TextCache): Buffer {
 
 const EMPTY = new Uint8Array(0);
 
-/** Length that the base must have; whatever it has where the index does not say. */
-const expectedBase = ({ deltaBase, baseSize }: Revision): number => (deltaBase < 0 ? 0 : baseSize);
+/** Whether a base has the length that the index names; where it names none, whatever it has. */
+const isExpected = (base: Uint8Array, { deltaBase, baseSize }: Revision): boolean => deltaBase < 0 || baseSize < 0 || base.length === baseSize;
 
 /** For each revision the last one that needs its text to resolve its own. */
 export function lastDeltaUses(index: RevlogIndex): Int32Array {
