@@ -46,6 +46,7 @@ export const ERROR_RULES = {
   USAGE: { kind: 'usage', hint: 'see `revconvert --help`' },
   ENGINE_UNKNOWN: { kind: 'usage', hint: 'see `revconvert --help` for the engines' },
   ENGINE_MISSING: { kind: 'usage', hint: 'install the package named, or choose another engine' },
+  POLICY: { kind: 'usage', hint: 'correct the policy; `revconvert --help` says what it is made of' },
   LEVEL: { kind: 'usage', hint: 'see `revconvert --help` for the levels of each engine' },
   DESTINATION_EXISTS: { kind: 'usage', hint: 'give a folder that does not exist yet, or an empty one' },
   DESTINATION_PARENT: { kind: 'usage', hint: 'make the folder first (mkdir -p)' },

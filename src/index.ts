@@ -1,4 +1,8 @@
 /** The public names of revconvert. */
+export type { DeltaPolicy, PolicySet, PresetName } from './delta/policy.js';
+export { PRESETS } from './delta/policy.js';
+export type { KindPolicyInput, PolicyInput, RedeltaMode } from './delta/policy-input.js';
+export { resolvePolicy } from './delta/policy-input.js';
 export type { EngineName } from './engines/engine.js';
 export { listAvailableEngines } from './engines/registry.js';
 export type { ErrorCode, ErrorData, ErrorKind, ErrorPlace } from './errors.js';
@@ -10,6 +14,7 @@ export type { ListedRevlog } from './repository/list-revlogs.js';
 export { listRevlogs } from './repository/list-revlogs.js';
 export type { ConvertOptions, Progress } from './repository/options.js';
 export type { ConversionPlan } from './repository/plan.js';
+export { readPolicyFile } from './repository/read-policy.js';
 export type { ConversionSummary } from './repository/summary.js';
 export { writeRevlog } from './sinks/write-revlog.js';
 export type { RevlogFiles, RevlogReader } from './streams/read-revlog.js';

@@ -10,6 +10,8 @@ export interface Command {
   /** One line, then a blank one, then what it does. */
   readonly usage: string;
   readonly options: Readonly<Record<string, Options>>;
+  /** Options that may be given more than once, where each counts; of any other the last does. */
+  readonly repeatable?: readonly string[];
   /** The most arguments that are no options, and what to say where there are more. */
   readonly positionals: { readonly most: number; readonly message: string };
   readonly examples: readonly (readonly [command: string, what: string])[];
@@ -26,6 +28,9 @@ export const textOption = (options: RawOptions, name: string): string | undefine
   const value = options[name];
   return typeof value === 'string' ? value : undefined;
 };
+
+/** The values of an option that may be repeated, in their order. */
+export const textOptions = (options: RawOptions, name: string): readonly string[] => [options[name]].flat().filter((value) => typeof value === 'string');
 
 /** Whether a flag was given; undefined: it was not. */
 export const flagOption = (options: RawOptions, name: string): boolean | undefined => {

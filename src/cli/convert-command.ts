@@ -6,6 +6,7 @@ import type { ConvertArguments } from './convert-options.js';
 import { CONVERT_OPTIONS, readConvertArguments } from './convert-options.js';
 import { EXIT } from './exit-status.js';
 import { say, sayResult } from './output.js';
+import { REPEATABLE_POLICY_OPTIONS } from './policy-options.js';
 import { createProgressDisplay } from './progress-bar.js';
 import { renderPlan, renderSummary } from './render.js';
 
@@ -13,6 +14,7 @@ import { renderPlan, renderSummary } from './render.js';
 export const convertCommand: Command = {
   usage: '$0 [options] <src> <dst>\n\nWrites the Mercurial repository <src> anew as <dst>, with the same history, stored differently.',
   options: CONVERT_OPTIONS,
+  repeatable: REPEATABLE_POLICY_OPTIONS,
   positionals: { most: 2, message: 'only a source and a destination are expected' },
   examples: [
     ['$0 --to zstd src dst', 'convert to zstd at its default level'],

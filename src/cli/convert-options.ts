@@ -6,6 +6,7 @@ import { RevconvertError } from '../errors.js';
 import type { ConvertOptions } from '../repository/options.js';
 import type { RawOptions } from './command.js';
 import { flagOption, numberOption, repositoryArgument, textOption } from './command.js';
+import { POLICY_OPTIONS, readPolicyOptions } from './policy-options.js';
 
 /** What the command line asked for. */
 export interface ConvertArguments {
@@ -30,8 +31,8 @@ export const CONVERT_OPTIONS = {
   'manifest-level': { type: 'string', requiresArg: true, describe: 'Level for manifests [default: --level]' },
   'filelog-level': { type: 'string', requiresArg: true, describe: 'Level for filelogs [default: --level]' },
   checksum: { type: 'boolean', describe: 'Write a checksum into each zstd frame (4 bytes a chunk)' },
-  redelta: { type: 'string', requiresArg: true, choices: ['never'], describe: 'Which deltas to compute anew [default: never: all are kept]' },
-  'no-generaldelta': { type: 'boolean', describe: 'Leave a source without generaldelta as it is' },
+  ...POLICY_OPTIONS,
+  'no-generaldelta': { type: 'boolean', describe: 'Leave a source without generaldelta as it is; with --redelta: write manifests and filelogs without it' },
   jobs: { type: 'string', requiresArg: true, describe: 'Threads [default: the cores]; the output does not depend on it' },
   check: { type: 'string', requiresArg: true, choices: ['none', 'chunks'], describe: 'chunks: decode each written chunk again and compare [default: chunks]' },
   'keep-going': { type: 'boolean', describe: 'Carry damaged revisions over as they are, list them, and end with status 1' },
@@ -44,7 +45,7 @@ export const CONVERT_OPTIONS = {
 
 /**
  * Turns what yargs found into the library's options.
- * @throws RevconvertError USAGE
+ * @throws RevconvertError USAGE; also as readPolicyOptions
  */
 export function readConvertArguments([src, dst]: readonly string[], raw: RawOptions): ConvertArguments {
   const dryRun = flagOption(raw, 'dry-run') ?? false;
@@ -67,6 +68,7 @@ export function readConvertArguments([src, dst]: readonly string[], raw: RawOpti
       checksum: flagOption(raw, 'checksum'),
       jobs: numberOption(raw, 'jobs'),
       check: textOption(raw, 'check') as ConvertOptions['check'],
+      ...readPolicyOptions(raw),
       generaldelta: flagOption(raw, 'no-generaldelta') === true ? false : undefined,
       keepGoing: flagOption(raw, 'keep-going'),
       lock: flagOption(raw, 'no-lock') === true ? false : undefined,

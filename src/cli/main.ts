@@ -22,7 +22,8 @@ function createParser(command: Command, argv: readonly string[], epilogue: strin
     .scriptName('revconvert')
     .usage(command.usage)
     .options(command.options)
-    .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false, 'duplicate-arguments-array': false, 'parse-positional-numbers': false })
+    .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false, 'parse-positional-numbers': false })
+    .middleware((options) => keepLast(options, command), true)
     .demandCommand(0, command.positionals.most, undefined, command.positionals.message)
     .strictOptions()
     .epilogue(epilogue)
@@ -32,6 +33,14 @@ function createParser(command: Command, argv: readonly string[], epilogue: strin
     .fail(fail);
   for (const [line, what] of command.examples) parser.example(line, what);
   return parser;
+}
+
+/** Of an option that is given more than once the last counts. */
+function keepLast(found: Record<string, unknown>, { options, repeatable = [] }: Command): void {
+  for (const name of Object.keys(options)) {
+    const value = found[name];
+    if (Array.isArray(value) && !repeatable.includes(name)) found[name] = value.at(-1);
+  }
 }
 
 /** Aborts at the first signal, and waits for what is half made to be removed. */

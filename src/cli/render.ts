@@ -1,3 +1,4 @@
+import { describePolicy } from '../delta/policy-name.js';
 import type { RevlogKind } from '../formats/record.js';
 import { REVLOG_KINDS } from '../formats/record.js';
 import { displayName, showable } from '../repository/byte-path.js';
@@ -15,6 +16,12 @@ function engine(name: string, levels: ConversionPlan['levels']): string {
   if (different.size > 1) return `${name} (levels: ${REVLOG_KINDS.map((kind) => `${kind} ${levels[kind] ?? '-'}`).join(', ')})`;
   const [level] = different;
   return level === undefined ? name : `${name} (level ${level})`;
+}
+
+/** What becomes of the deltas of a kind: `deltas kept`, `redelta all (mercurial)`, `no deltas`. */
+function deltas(kind: RevlogKind, { redelta, policy }: Pick<ConversionPlan, 'redelta' | 'policy'>): string {
+  if (policy === undefined) return 'deltas kept';
+  return policy[kind].deltas ? `redelta ${redelta} (${describePolicy(kind, policy[kind])})` : describePolicy(kind, policy[kind]);
 }
 
 /** At most this many names are listed one by one. */
@@ -46,6 +53,7 @@ export function renderSummary(summary: ConversionSummary): string {
     '',
     `time          ${duration(summary.milliseconds)}, ${plural(summary.jobs, 'thread')}, ${bytes(summary.bytesBefore / Math.max(seconds, 0.001))}/s`,
     `checked       ${summary.checked === 'chunks' ? 'every chunk was decoded again and compared' : 'nothing (--check none)'}`,
+    ...(summary.policy === undefined ? [] : [`deltas        ${REVLOG_KINDS.map((kind) => `${KIND_NAMES[kind]}: ${deltas(kind, summary)}`).join('; ')}`]),
     `requirements  added: ${list(summary.requirements.added)}; removed: ${list(summary.requirements.removed)}`,
     `carried       ${plural(summary.carriedFiles, 'other file')}, ${bytes(summary.carriedBytes)}; files of the working copy are not copied`,
     ...items('no rule for these; carried as they are:', summary.unknownFiles),
@@ -59,7 +67,7 @@ export function renderPlan(plan: ConversionPlan, facts: RepositoryFacts): string
     KIND_NAMES[kind],
     count(plan.kinds[kind].revlogs),
     bytes(plan.kinds[kind].bytes),
-    `${plan.levels[kind] === undefined ? plan.to : `${plan.to} level ${plan.levels[kind] ?? ''}`}, deltas kept`,
+    `${plan.levels[kind] === undefined ? plan.to : `${plan.to} level ${plan.levels[kind] ?? ''}`}, ${deltas(kind, plan)}`,
   ]);
   const byAction = (action: string): string[] => facts.files.filter((file) => file.action === action).map(({ name, why }) => `${displayName(name)}: ${why}`);
   return [
@@ -71,7 +79,7 @@ export function renderPlan(plan: ConversionPlan, facts: RepositoryFacts): string
     `              removed: ${list(plan.requirements.removed)}`,
     `              kept:    ${list(plan.requirements.kept)}`,
     ...(plan.newLayout ? ["layout        today's: store, fncache, dotencode, share-safe"] : []),
-    ...(plan.addsGeneraldelta ? ['deltas        the same deltas, in revlogs with generaldelta'] : []),
+    ...(plan.addsGeneraldelta && plan.policy === undefined ? ['deltas        the same deltas, in revlogs with generaldelta'] : []),
     ...items('carried as they are:', byAction('carry')),
     ...items('no rule for these; carried as they are:', byAction('unknown')),
     ...items('left behind:', byAction('drop')),

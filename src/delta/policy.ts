@@ -35,15 +35,6 @@ export interface DeltaPolicy {
   readonly groupSize: number;
 }
 
-/**
- * Which deltas are made anew, as Mercurial's `re-delta-*` optimisations:
- * `never`: all are kept; `parent`: bases are chosen anew, the source's deltas used where they fit; `multibase`: the
- * same, and both parents are tried; `all`: everything is chosen anew, and a source delta used only where it is the one
- * wanted, and not worse; `fulladd`: every delta is computed from the texts.
- */
-export const REDELTA_MODES = ['never', 'parent', 'multibase', 'all', 'fulladd'] as const;
-export type RedeltaMode = (typeof REDELTA_MODES)[number];
-
 /** A policy for each kind of revlog. */
 export type PolicySet = Readonly<Record<RevlogKind, DeltaPolicy>>;
 

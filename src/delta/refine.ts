@@ -34,7 +34,7 @@ export class Refiner {
     for (let at = from; at + GRAM <= to; ) {
       const found = (slots[mix(low, high) >>> shift] ?? 0) - 1;
       if (found >= i && text[at] === base[found]) {
-        let same = commonHead(base, found, text, at, Math.min(end - found, to - at));
+        const same = commonHead(base, found, text, at, Math.min(end - found, to - at));
         let back = 0;
         while (found - back > i && at - back > j && base[found - back - 1] === text[at - back - 1]) back++;
         if (same + back >= tuning.least) {

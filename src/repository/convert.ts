@@ -1,7 +1,6 @@
 import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { PRESETS } from '../delta/policy.js';
 import { loadEngine } from '../engines/registry.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
 import { adoptOwner } from './access.js';
@@ -154,9 +153,9 @@ function settingsFor(chosen: ReturnType<typeof chooseEngine>, options: FilledOpt
     checksum: options.checksum,
     checkChunks: options.check === 'chunks',
     keepGoing: options.keepGoing,
+    redelta: options.redelta,
+    policy: options.policy,
     generaldelta: options.generaldelta,
-    redelta: 'never',
-    policy: PRESETS.mercurial,
     fileMode: modes.file,
   };
 }

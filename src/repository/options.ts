@@ -1,5 +1,8 @@
 import { availableParallelism } from 'node:os';
 
+import type { PolicySet } from '../delta/policy.js';
+import type { PolicyInput, RedeltaMode } from '../delta/policy-input.js';
+import { policyFor, REDELTA_MODES, resolvePolicy } from '../delta/policy-input.js';
 import type { EngineName } from '../engines/engine.js';
 import { checkLevel, findEngine } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
@@ -28,7 +31,11 @@ export interface ConvertOptions {
   readonly jobs?: number | undefined;
   /** `chunks`: decode every chunk that was written and compare it. @default 'chunks' */
   readonly check?: 'none' | 'chunks' | undefined;
-  /** False: leave a source without generaldelta as it is. @default true */
+  /** Which deltas to compute anew; `never`: all are kept. @default 'never' */
+  readonly redelta?: RedeltaMode | undefined;
+  /** How deltas are chosen, where any are; of several policies a later one wins over an earlier one. @default Mercurial's */
+  readonly policy?: PolicyInput | readonly PolicyInput[] | undefined;
+  /** False: leave a source without generaldelta as it is; with `redelta`: as in the (last) policy, manifests and filelogs without it. @default true */
   readonly generaldelta?: boolean | undefined;
   /** Carry damaged revisions over byte for byte and report them, instead of stopping at the first. @default false */
   readonly keepGoing?: boolean | undefined;
@@ -52,6 +59,9 @@ export interface FilledOptions {
   readonly checksum: boolean;
   readonly jobs: number;
   readonly check: 'none' | 'chunks';
+  readonly redelta: RedeltaMode;
+  /** Of new deltas: it says nothing where `redelta` is never. */
+  readonly policy: PolicySet;
   readonly generaldelta: boolean;
   readonly keepGoing: boolean;
   readonly lock: boolean;
@@ -71,6 +81,8 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ConvertOptions>([
   'checksum',
   'jobs',
   'check',
+  'redelta',
+  'policy',
   'generaldelta',
   'keepGoing',
   'lock',
@@ -82,7 +94,7 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ConvertOptions>([
 
 /**
  * Fills the defaults and checks the values.
- * @throws RevconvertError USAGE, ENGINE_UNKNOWN, LEVEL
+ * @throws RevconvertError USAGE, ENGINE_UNKNOWN, LEVEL, POLICY
  */
 export function fillOptions(options: ConvertOptions): FilledOptions {
   const unknown = Object.keys(options).find((key) => !KNOWN_OPTIONS.has(key));
@@ -106,6 +118,7 @@ export function fillOptions(options: ConvertOptions): FilledOptions {
     checksum: options.checksum ?? false,
     jobs,
     check,
+    ...fillDeltas(options),
     generaldelta: options.generaldelta ?? true,
     keepGoing: options.keepGoing ?? false,
     lock: options.lock ?? true,
@@ -114,4 +127,18 @@ export function fillOptions(options: ConvertOptions): FilledOptions {
     onProgress: options.onProgress,
     onNotice: options.onNotice,
   };
+}
+
+function fillDeltas({ redelta = 'never', policy, generaldelta }: ConvertOptions): Pick<FilledOptions, 'redelta' | 'policy'> {
+  if (!REDELTA_MODES.includes(redelta)) throw new RevconvertError('USAGE', `redelta must be one of ${REDELTA_MODES.join(', ')}, found ${redelta as string}`);
+  if (redelta === 'never') {
+    if (policy === undefined) return { redelta, policy: resolvePolicy() };
+    throw new RevconvertError('USAGE', 'a policy has no effect with redelta never, which keeps all deltas; choose redelta parent, multibase, all or fulladd');
+  }
+  const inputs = policy === undefined ? [] : [policy].flat();
+  const policies = resolvePolicy(...inputs);
+  if (generaldelta !== false) return { redelta, policy: policyFor(redelta, policies) };
+  const last = inputs.at(-1);
+  if (last?.generaldelta === true) throw new RevconvertError('POLICY', 'generaldelta: true contradicts the option generaldelta: false');
+  return { redelta, policy: policyFor(redelta, resolvePolicy(...inputs.slice(0, -1), { ...last, generaldelta: false })) };
 }

@@ -1,3 +1,5 @@
+import type { PolicySet } from '../delta/policy.js';
+import type { RedeltaMode } from '../delta/policy-input.js';
 import type { EngineName } from '../engines/engine.js';
 import { checkLevel, findEngine } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
@@ -38,6 +40,10 @@ export interface ConversionPlan {
   readonly to: EngineName;
   readonly levels: Readonly<Record<RevlogKind, number | undefined>>;
   readonly requirements: RequirementPlan;
+  /** Which deltas are computed anew. */
+  readonly redelta: RedeltaMode;
+  /** How they are chosen; undefined: all are kept. */
+  readonly policy: PolicySet | undefined;
   /** Manifests and filelogs are written with generaldelta where they do not have it yet. */
   readonly addsGeneraldelta: boolean;
   /** Old layouts (version 0, no store) are written in today's. */
@@ -69,12 +75,16 @@ export function chooseEngine(requirements: ReadonlySet<string>, options: FilledO
 export function planConversion(facts: RepositoryFacts, options: FilledOptions): ConversionPlan {
   const { requirements: source } = facts.repository;
   const chosen = chooseEngine(source, options);
-  const requirements = planRequirements(source, { engine: findEngine(chosen.to), generaldelta: options.generaldelta });
+  const { redelta, generaldelta } = options;
+  const policy = redelta === 'never' ? undefined : options.policy;
+  const requirements = planRequirements(source, { engine: findEngine(chosen.to), generaldelta, policy });
   const newLayout = hasOldLayout(source);
   return {
     source: facts.repository.root,
     ...chosen,
     requirements,
+    redelta,
+    policy,
     addsGeneraldelta: requirements.added.includes('generaldelta'),
     newLayout,
     targetEncoding: newLayout ? 'dotencode' : facts.repository.encoding,

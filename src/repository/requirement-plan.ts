@@ -1,13 +1,17 @@
+import type { PolicySet } from '../delta/policy.js';
 import type { Engine } from '../engines/engine.js';
 import { ENGINE_NAMES, ENGINES } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
+import { REVLOG_KINDS } from '../formats/record.js';
 import { findRequirement } from '../formats/requires.js';
 
 export interface RequirementOptions {
   /** The engine of the destination. */
   readonly engine: Engine;
-  /** False: a source without generaldelta stays without it. */
+  /** False: a source without generaldelta stays without it. Where deltas are made anew the policy says it. */
   readonly generaldelta: boolean;
+  /** Of new deltas. @default undefined: all are kept */
+  readonly policy?: PolicySet | undefined;
 }
 
 /** What the two files of requirements will say. */
@@ -36,27 +40,42 @@ const ENGINE_REQUIREMENTS: ReadonlySet<string> = new Set(
 /** Whether a source is older than the layouts that are kept: version 0 revlogs, or no store. It gets today's. */
 export const hasOldLayout = (source: ReadonlySet<string>): boolean => !source.has('revlogv1') || !source.has('store');
 
+const DELTA_INFO = 'delta-info-revlog';
+
 /** Whether deltas of the source may be against any earlier revision. */
 export const hasGeneraldelta = (source: ReadonlySet<string>): boolean =>
-  ['generaldelta', 'sparserevlog', 'delta-info-revlog'].some((name) => source.has(name));
+  ['generaldelta', 'sparserevlog', DELTA_INFO].some((name) => source.has(name));
 
 /**
  * The requirements of the destination: the source's, with the engine's own in place of any other's, generaldelta unless
- * it is declined, and today's layout for old sources.
- * @throws RevconvertError USAGE where generaldelta is declined and the source has it: that would take new deltas
+ * it is declined (where deltas are made anew: what their policy says), and today's layout for old sources.
+ * @throws RevconvertError USAGE where generaldelta is declined and the source has it: that would take new deltas; where
+ * the policy declines what another requirement of the source implies
  */
 export function planRequirements(source: ReadonlySet<string>, options: RequirementOptions): RequirementPlan {
   const all = new Set([...source].filter((name) => !ENGINE_REQUIREMENTS.has(name)));
   if (options.engine.requirement !== undefined) all.add(options.engine.requirement);
-  if (!options.generaldelta && hasGeneraldelta(source)) {
-    throw new RevconvertError('USAGE', '--no-generaldelta: the source has generaldelta, and without it every delta would have to be made anew');
-  }
-  if (options.generaldelta) all.add('generaldelta');
-  if (hasOldLayout(source)) {
-    for (const name of TODAYS_LAYOUT) all.add(name);
-    if (options.generaldelta) all.add('sparserevlog');
-  }
+  for (const name of hasOldLayout(source) ? TODAYS_LAYOUT : []) all.add(name);
+  if (options.policy === undefined) keepDeltas(source, options.generaldelta, all);
+  else renewDeltas(source, options.policy, all);
   return { all, ...divide(all), ...compare(source, all) };
+}
+
+function keepDeltas(source: ReadonlySet<string>, generaldelta: boolean, all: Set<string>): void {
+  if (!generaldelta && hasGeneraldelta(source)) {
+    throw new RevconvertError('USAGE', '--no-generaldelta: the source has generaldelta, and without it every delta would have to be made anew (--redelta)');
+  }
+  if (generaldelta) all.add('generaldelta');
+  if (generaldelta && hasOldLayout(source)) all.add('sparserevlog');
+}
+
+/** What any kind is written with must be required; a requirement that nothing is written with any more goes. */
+function renewDeltas(source: ReadonlySet<string>, policy: PolicySet, all: Set<string>): void {
+  for (const [name, key] of [['generaldelta', 'generaldelta'], ['sparserevlog', 'sparse']] as const) {
+    if (REVLOG_KINDS.some((kind) => policy[kind][key])) all.add(name);
+    else if (source.has(DELTA_INFO)) throw new RevconvertError('USAGE', `${key}: it cannot be turned off: the source has the requirement ${DELTA_INFO}, which implies ${name}`);
+    else all.delete(name);
+  }
 }
 
 function divide(all: ReadonlySet<string>): Pick<RequirementPlan, 'workingCopy' | 'store'> {

@@ -1,4 +1,5 @@
-import type { PolicySet, RedeltaMode } from '../delta/policy.js';
+import type { PolicySet } from '../delta/policy.js';
+import type { RedeltaMode } from '../delta/policy-input.js';
 import type { EngineName } from '../engines/engine.js';
 import type { RevlogKind } from '../formats/record.js';
 
@@ -11,12 +12,12 @@ export interface ConversionSettings {
   readonly checksum: boolean;
   /** Decode every chunk that was written and compare. */
   readonly checkChunks: boolean;
-  /** Which deltas are made anew. */
-  readonly redelta: RedeltaMode;
-  /** How they are chosen; of no consequence where none are. */
-  readonly policy: PolicySet;
   /** Carry damaged revisions over instead of stopping. */
   readonly keepGoing: boolean;
+  /** Which deltas are computed anew. */
+  readonly redelta: RedeltaMode;
+  /** How they are chosen; without effect where `redelta` is never. */
+  readonly policy: PolicySet;
   /** Write manifests and filelogs with generaldelta, whatever the source has. */
   readonly generaldelta: boolean;
   /** Mode of new files, as in the source's store; undefined: what the umask gives. */

@@ -1,3 +1,5 @@
+import type { PolicySet } from '../delta/policy.js';
+import type { RedeltaMode } from '../delta/policy-input.js';
 import type { EngineName } from '../engines/engine.js';
 import type { RevlogKind } from '../formats/record.js';
 import { REVLOG_KINDS } from '../formats/record.js';
@@ -24,6 +26,10 @@ export interface ConversionSummary extends Findings {
   readonly from: EngineName;
   readonly to: EngineName;
   readonly levels: Readonly<Record<RevlogKind, number | undefined>>;
+  /** Which deltas were computed anew. */
+  readonly redelta: RedeltaMode;
+  /** How they were chosen; undefined: all were kept. */
+  readonly policy: PolicySet | undefined;
   readonly requirements: { readonly added: readonly string[]; readonly removed: readonly string[]; readonly kept: readonly string[] };
   readonly kinds: Readonly<Record<RevlogKind, KindSummary>>;
   readonly revisions: number;
@@ -78,6 +84,8 @@ export function summarise(input: SummaryInput): ConversionSummary {
     from: plan.from,
     to: plan.to,
     levels: plan.levels,
+    redelta: plan.redelta,
+    policy: plan.policy,
     requirements: { added, removed, kept },
     kinds,
     revisions: sum(all, ({ revisions }) => revisions),

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 import { before, describe, it } from 'mocha';
 
-import { PRESETS } from '../../src/delta/policy.js';
+import { resolvePolicy } from '../../src/delta/policy-input.js';
 import { RevconvertError } from '../../src/errors.js';
 import type { RevlogKind } from '../../src/formats/record.js';
 import type { RevlogJob } from '../../src/repository/convert-revlog.js';
@@ -35,9 +35,9 @@ const SETTINGS: ConversionSettings = {
   checksum: false,
   checkChunks: true,
   keepGoing: false,
-  generaldelta: true,
   redelta: 'never',
-  policy: PRESETS.mercurial,
+  policy: resolvePolicy(),
+  generaldelta: true,
   fileMode: undefined,
 };
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { describe, it } from 'mocha';
 
+import { resolvePolicy } from '../../src/delta/policy-input.js';
 import type { ConversionPlan, ConversionSummary, ErrorCode, ErrorData } from '../../src/index.js';
 import { picture, runCommand, Scratch } from '../repository/support.js';
 import { PROJECT_ROOT } from '../support/paths.js';
@@ -16,7 +17,7 @@ describe('help and version', () => {
     assert.equal(status, 0);
     assert.equal(stderr, '');
     const expected = ['<src> <dst>', '--to', '--level', '--changelog-level', '--manifest-level', '--filelog-level', '--checksum', '--jobs', '--check', '--dry-run', '--json', '--quiet'];
-    for (const word of [...expected, '--keep-going', '--lock-timeout', '--no-lock', '--no-generaldelta', '--redelta', 'Examples:', 'Exit status:']) {
+    for (const word of [...expected, '--keep-going', '--lock-timeout', '--no-lock', '--no-generaldelta', '--redelta', '--preset', '--policy', '--delta', '--changelog-deltas', 'Examples:', 'Exit status:']) {
       assert.ok(stdout.includes(word), word);
     }
     assert.match(stdout, /revconvert --to zstd src dst/);
@@ -34,11 +35,16 @@ describe('help and version', () => {
 });
 
 interface Mistake {
+  /** What `policy.json` holds, where there is one. */
+  readonly file?: string;
   readonly title: string;
   readonly args: readonly string[];
   readonly code?: ErrorCode;
   readonly message: RegExp;
 }
+
+/** Names on a command line that stand for places of the test. */
+const PLACES = ['src', 'dst', 'policy.json'];
 
 /** `src` is a sound repository, and `dst` does not exist. */
 const MISTAKES: readonly Mistake[] = [
@@ -65,18 +71,46 @@ const MISTAKES: readonly Mistake[] = [
   { title: 'threads that are no number', args: ['--jobs', 'all', 'src', 'dst'], message: /--jobs: a number is expected, found 'all'/ },
   { title: 'a negative timeout', args: ['--lock-timeout=-5', 'src', 'dst'], message: /lock-timeout.*found -5/ },
   { title: 'a check that there is not', args: ['--check', 'full', 'src', 'dst'], message: /check.*full/ },
-  { title: 'deltas that are not computed yet', args: ['--redelta', 'always', 'src', 'dst'], message: /redelta.*always/ },
+  { title: 'deltas in no known way', args: ['--redelta', 'always', 'src', 'dst'], message: /redelta.*always.*never.*fulladd/ },
   { title: 'a checksum without zstd', args: ['--to', 'zlib', '--checksum', 'src', 'dst'], message: /--checksum/ },
   { title: 'generaldelta declined where it is', args: ['--to', 'zstd', '--no-generaldelta', 'src', 'dst'], message: /--no-generaldelta/ },
 ];
 
+const ALL = ['--redelta', 'all', 'src', 'dst'];
+
+const POLICY_MISTAKES: readonly Mistake[] = [
+  { title: 'a policy file that is not there', args: ['--policy', 'policy.json', ...ALL], code: 'POLICY', message: /policy\.json: there is no such file/ },
+  { title: 'a policy file without a name', args: ['--policy', '', ...ALL], message: /--policy: the file is missing/ },
+  { title: 'a policy file that is a folder', args: ['--policy', 'src', ...ALL], code: 'POLICY', message: /src: not a regular file/ },
+  { title: 'a policy file that is no JSON', args: ['--policy', 'policy.json', ...ALL], file: '{\n"sparse": yes}', code: 'POLICY', message: /policy\.json: not JSON: line 2, column 11: / },
+  { title: 'a policy file with an unknown key', args: ['--policy', 'policy.json', ...ALL], file: '{"manifest": {"maxChainLenght": 3}}', code: 'POLICY', message: /policy\.json: manifest\.maxChainLenght: .* did you mean manifest\.maxChainLength\?/ },
+  { title: 'a policy file with a wrong type', args: ['--policy', 'policy.json', ...ALL], file: '{"filelog": {"sparse": "no"}}', code: 'POLICY', message: /policy\.json: filelog\.sparse must be true or false, found "no"/ },
+  { title: 'a policy file with a contradiction', args: ['--policy', 'policy.json', ...ALL], file: '{"sparse": true, "generaldelta": false}', code: 'POLICY', message: /policy\.json: sparse: true, generaldelta: false: / },
+  { title: 'a policy file, and all deltas kept', args: ['--policy', 'policy.json', 'src', 'dst'], file: '{}', message: /a policy has no effect with redelta never/ },
+  { title: 'a preset, and all deltas kept', args: ['--redelta', 'never', '--preset', 'smallest', 'src', 'dst'], message: /a policy has no effect/ },
+  { title: 'a single value, and all deltas kept', args: ['--delta', 'sparse=false', 'src', 'dst'], message: /a policy has no effect/ },
+  { title: 'changelog deltas, and all deltas kept', args: ['--changelog-deltas', 'src', 'dst'], message: /a policy has no effect/ },
+  { title: 'a preset that there is not', args: ['--preset', 'smalest', ...ALL], code: 'POLICY', message: /preset must be .* did you mean smallest\?/ },
+  { title: 'a single value without its key', args: ['--delta', '5', ...ALL], message: /--delta: \[KIND\.\]KEY=VALUE is expected, found '5'/ },
+  { title: 'a single value that is empty', args: ['--delta', 'sparse=', ...ALL], message: /--delta: .*found 'sparse='/ },
+  { title: 'a single value for a kind itself', args: ['--delta', 'filelog=5', ...ALL], message: /--delta: .*found 'filelog=5'/ },
+  { title: 'a single value for an unknown key', args: ['--delta', 'filelog.parent=one', ...ALL], code: 'POLICY', message: /filelog\.parent: .* did you mean filelog\.parents\?/ },
+  { title: 'a single value for an unknown kind', args: ['--delta', 'manifst.sparse=true', ...ALL], code: 'POLICY', message: /manifst\.sparse: .* did you mean manifest\?/ },
+  { title: 'a single value for a name of every object', args: ['--delta', '__proto__=true', ...ALL], code: 'POLICY', message: /__proto__: there is no such key/ },
+  { title: 'a single value of a wrong type', args: ['--delta', 'sparse=none', ...ALL], code: 'POLICY', message: /sparse must be true or false, found "none"/ },
+  { title: 'a single value out of range', args: ['--delta', 'maxChainLength=0', ...ALL], code: 'POLICY', message: /maxChainLength must be a whole number, 1 or more.*, found 0/ },
+  { title: 'single values that contradict each other', args: ['--delta', 'generaldelta=false', '--delta', 'parents=both', ...ALL], code: 'POLICY', message: /parents: "both", generaldelta: false: / },
+  { title: 'snapshots without generaldelta', args: ['--no-generaldelta', '--delta', 'sparse=true', ...ALL], code: 'POLICY', message: /sparse: true, generaldelta: false: / },
+];
+
 describe('mistakes on the command line', () => {
   const scratch = Scratch.use();
-  for (const { title, args, code = 'USAGE', message } of MISTAKES) {
+  for (const { title, args, code = 'USAGE', message, file } of [...MISTAKES, ...POLICY_MISTAKES]) {
     it(`${title}: ${code}, status 2, one line and a hint, nothing written`, async () => {
       buildRepository(scratch.at('src'));
+      if (file !== undefined) writeAt(scratch.at('policy.json'), file);
       const before = picture(scratch.root);
-      const { status, stdout, stderr } = await runCommand(args.map((arg) => (arg === 'src' || arg === 'dst' ? scratch.at(arg) : arg)));
+      const { status, stdout, stderr } = await runCommand(args.map((arg) => (PLACES.includes(arg) ? scratch.at(arg) : arg)));
       assert.equal(status, 2, stderr);
       assert.equal(stdout, '');
       const [line = '', hint = '', ...rest] = stderr.split('\n');
@@ -157,6 +191,60 @@ describe('--dry-run', () => {
     const { stdout } = await runCommand(['--dry-run', scratch.at('src')]);
     assert.ok(!stdout.includes('\u001b'), JSON.stringify(stdout));
     for (const name of ['odd', 'stray', 'gone']) assert.ok(stdout.includes(name), name);
+  });
+});
+
+describe('how deltas are chosen', () => {
+  const scratch = Scratch.use();
+
+  const plan = async (...args: readonly string[]): Promise<ConversionPlan> => {
+    const { status, stdout, stderr } = await runCommand(['--dry-run', '--json', ...args, scratch.at('src')]);
+    assert.equal(status, 0, stderr);
+    return (JSON.parse(stdout) as { plan: ConversionPlan }).plan;
+  };
+
+  it('a preset, then the policy file, then single values, wherever they stand', async () => {
+    buildRepository(scratch.at('src'));
+    writeAt(scratch.at('policy.json'), '{"preset": "smallest", "maxChainLength": 50, "manifest": {"maxChainLength": 60, "groupSize": 7}}');
+    const { redelta, policy } = await plan('--delta', 'filelog.maxSpanRatio=none', '--delta=maxChainLength=70', '--preset', 'fastest-read', '--redelta', 'all', '--policy', scratch.at('policy.json'), '--delta', 'filelog.parents=none');
+    assert.equal(redelta, 'all');
+    assert.deepEqual(policy, JSON.parse(JSON.stringify(resolvePolicy({ preset: 'fastest-read', maxChainLength: 70, manifest: { groupSize: 7 }, filelog: { maxSpanRatio: null, parents: 'none' } }))));
+  });
+
+  it('the policy of a plan is a policy file', async () => {
+    buildRepository(scratch.at('src'));
+    const { policy } = await plan('--redelta', 'parent', '--preset', 'smallest', '--delta', 'generaldelta=false');
+    writeAt(scratch.at('policy.json'), JSON.stringify(policy));
+    assert.deepEqual((await plan('--redelta', 'parent', '--policy', scratch.at('policy.json'))).policy, policy);
+  });
+
+  it('changelog deltas; generaldelta declined over a policy file', async () => {
+    buildRepository(scratch.at('src'));
+    writeAt(scratch.at('policy.json'), '{"sparse": true}');
+    const { policy, requirements } = await plan('--redelta', 'fulladd', '--changelog-deltas', '--no-generaldelta', '--policy', scratch.at('policy.json'));
+    assert.deepEqual(policy, resolvePolicy({ changelog: { deltas: true }, generaldelta: false }));
+    assert.deepEqual(requirements.removed, ['generaldelta', 'sparserevlog']);
+  });
+
+  it('all deltas kept: no policy', async () => {
+    buildRepository(scratch.at('src'));
+    const { redelta, policy } = await plan();
+    assert.deepEqual([redelta, policy], ['never', undefined]);
+  });
+
+  it('a value twice, other options twice: the last counts', async () => {
+    buildRepository(scratch.at('src'));
+    const twice = await plan('--to', 'lz4', '--delta', 'groupSize=5', '--redelta', 'never', '--check', 'full', '--check', 'none', '--redelta', 'all', '--delta', 'groupSize=6', '--to', 'none', '--json');
+    assert.deepEqual([twice.to, twice.redelta, twice.policy?.filelog.groupSize], ['none', 'all', 6]);
+  });
+
+  it('the plan says it for a person', async () => {
+    buildRepository(scratch.at('src'));
+    const { stdout } = await runCommand(['--dry-run', '--redelta', 'all', '--delta', 'filelog.maxChainLength=5', scratch.at('src')]);
+    assert.match(stdout, /^changelog .*level 6, no deltas$/m);
+    assert.match(stdout, /^manifests .*level 6, redelta all \(mercurial\)$/m);
+    assert.match(stdout, /^filelogs .*level 6, redelta all \(mercurial, maxChainLength 5\)$/m);
+    assert.match((await runCommand(['--dry-run', scratch.at('src')])).stdout, /^filelogs .*level 6, deltas kept$/m);
   });
 });
 

@@ -1,9 +1,10 @@
 /** Every layout, built by each Mercurial at hand, converted and converted back, and looked at by Mercurial. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { ConvertOptions } from '../../src/index.js';
 import { convertRepository, RevconvertError } from '../../src/index.js';
 import {
   checkCarriedFiles,
@@ -128,6 +129,57 @@ function testConversion(hg: string, layout: Layout, folders: Folders): void {
   });
 }
 
+/** New deltas in every way there is; the first is looked at more closely than the others. */
+const REDELTAS: readonly (readonly [title: string, options: ConvertOptions])[] = [
+  ['all', { redelta: 'all' }],
+  ['parent', { redelta: 'parent' }],
+  ['multibase', { redelta: 'multibase' }],
+  ['fulladd', { redelta: 'fulladd' }],
+  ['the smallest', { redelta: 'fulladd', policy: { preset: 'smallest' } }],
+  ['the rules of 3.7, with deltas in the changelog', { redelta: 'all', policy: { preset: 'mercurial-3.7', changelog: { deltas: true } } }],
+  ['short chains', { redelta: 'all', policy: { preset: 'fastest-read', maxChainLength: 3 } }],
+  ['no generaldelta', { redelta: 'all', policy: { generaldelta: false, changelog: { deltas: true } } }],
+  ['no deltas', { redelta: 'all', policy: { deltas: false, filelog: { deltas: false }, manifest: { deltas: false } } }],
+];
+
+const isDeltaInfo = (folder: string): boolean => ['.hg/requires', '.hg/store/requires'].some((name) => existsSync(join(folder, name)) && readFileSync(join(folder, name), 'utf8').includes('delta-info-revlog'));
+
+function testRedelta(hg: string, layout: Layout, folders: Folders): void {
+  const all = (): Converted => view(hg, layout, folders, folders.to('all'));
+
+  for (const [title, options] of REDELTAS) {
+    it(`new deltas: ${title}`, async () => {
+      const destination = folders.to(title.replace(/\W+/g, '-'));
+      const conversion = convertRepository(folders.source, destination, { to: 'zstd', ...options });
+      if (isDeltaInfo(folders.source) && /3\.7|no generaldelta/.test(title)) {
+        await assert.rejects(conversion, { code: 'USAGE' });
+        return;
+      }
+      await conversion;
+      const converted = view(hg, layout, folders, destination);
+      checkVerify(converted);
+      checkSameHistory(converted);
+      checkCarriedFiles(converted);
+      if (layout.without?.partialBundle !== undefined) return;
+      emptyFolder(folders.scratch);
+      checkPartialBundle(converted);
+    });
+  }
+
+  for (const name of CHECK_NAMES) {
+    if (layout.without?.[name] !== undefined) continue;
+    it(`with new deltas, ${CHECK_TITLES[name]}`, () => {
+      emptyFolder(folders.scratch);
+      CHECKS[name](all());
+    });
+  }
+
+  it('with new deltas, what one job makes is what four make', async () => {
+    for (const jobs of [1, 4]) await convertRepository(folders.source, folders.to(`all-jobs-${jobs}`), { to: 'zstd', redelta: 'all', jobs });
+    assert.equal(contents(folders.to('all-jobs-4')), contents(folders.to('all-jobs-1')));
+  });
+}
+
 function testRefusal(folders: Folders, code: string): void {
   it(`is refused with ${code}, and nothing is written`, async () => {
     const destination = folders.to('zstd');
@@ -152,8 +204,12 @@ export function testLayouts({ hg, version: name }: Mercurial): void {
           await layout.build(hg, folders.source);
         });
         after(() => folders.remove());
-        if (layout.expectRefusal === undefined) testConversion(hg, layout, folders);
-        else testRefusal(folders, layout.expectRefusal);
+        if (layout.expectRefusal !== undefined) {
+          testRefusal(folders, layout.expectRefusal);
+          return;
+        }
+        testConversion(hg, layout, folders);
+        testRedelta(hg, layout, folders);
       });
     }
   });

@@ -4,6 +4,8 @@ import { availableParallelism } from 'node:os';
 
 import { describe, it } from 'mocha';
 
+import { PRESETS } from '../../src/delta/policy.js';
+import { resolvePolicy } from '../../src/delta/policy-input.js';
 import type { ConvertOptions, ErrorCode } from '../../src/index.js';
 import { convertRepository } from '../../src/index.js';
 import { DEFAULT_LOCK_TIMEOUT, fillOptions } from '../../src/repository/options.js';
@@ -18,6 +20,15 @@ const BAD: readonly (readonly [title: string, options: ConvertOptions, code: Err
   ['a negative timeout', { lockTimeout: -1 }, 'USAGE', /lock-timeout must be a number of seconds, 0 or more, found -1/],
   ['an endless timeout', { lockTimeout: Infinity }, 'USAGE', /lock-timeout .* found Infinity/],
   ['an unknown check', JSON.parse('{"check":"full"}') as ConvertOptions, 'USAGE', /check must be one of none, chunks, found full/],
+  ['an unknown way to compute deltas', JSON.parse('{"redelta":"some"}') as ConvertOptions, 'USAGE', /redelta must be one of never, parent, multibase, all, fulladd, found some/],
+  ['a policy while all deltas are kept', { policy: { preset: 'smallest' } }, 'USAGE', /a policy has no effect with redelta never.* choose redelta parent, multibase, all or fulladd/],
+  ['an empty policy while all deltas are kept', { redelta: 'never', policy: {} }, 'USAGE', /policy has no effect/],
+  ['a policy with an unknown key', JSON.parse('{"redelta":"all","policy":{"sparce":true}}') as ConvertOptions, 'POLICY', /^sparce: .* did you mean sparse\?/],
+  ['a policy that is none', JSON.parse('{"redelta":"all","policy":3}') as ConvertOptions, 'POLICY', /the policy must be an object, found 3/],
+  ['a list with a policy that is none', JSON.parse('{"redelta":"all","policy":[{},null]}') as ConvertOptions, 'POLICY', /the policy must be an object, found null/],
+  ['a policy that contradicts itself', { redelta: 'all', policy: { filelog: { sparse: true, generaldelta: false } } }, 'POLICY', /filelog\.sparse/],
+  ['generaldelta declined, and asked for', { redelta: 'all', generaldelta: false, policy: { generaldelta: true } }, 'POLICY', /generaldelta: true contradicts the option generaldelta: false/],
+  ['generaldelta declined, and snapshots asked for', { redelta: 'all', generaldelta: false, policy: { sparse: true } }, 'POLICY', /sparse: true, generaldelta: false/],
   ['an unknown engine', JSON.parse('{"to":"brotli"}') as ConvertOptions, 'ENGINE_UNKNOWN', /brotli.*none, zlib, zstd, lz4/],
   ['a name of every object', JSON.parse('{"to":"constructor"}') as ConvertOptions, 'ENGINE_UNKNOWN', /constructor/],
   ['a level above the range', { to: 'zstd', level: 23 }, 'LEVEL', /zstd .* 1 to 22, found 23|zstd .*, found 23/],
@@ -48,6 +59,8 @@ describe('options', () => {
       checksum: false,
       jobs: Math.min(availableParallelism(), 256),
       check: 'chunks',
+      redelta: 'never',
+      policy: resolvePolicy(),
       generaldelta: true,
       keepGoing: false,
       lock: true,
@@ -68,6 +81,29 @@ describe('options', () => {
   it('the options given are not changed', () => {
     const options = Object.freeze({ to: 'zstd', levels: Object.freeze({ filelog: 1 }) } as const);
     assert.deepEqual(fillOptions(options).levels, { filelog: 1 });
+  });
+});
+
+describe('options for new deltas', () => {
+  it('the default policy is Mercurial\'s', () => {
+    const { redelta, policy } = fillOptions({ redelta: 'all' });
+    assert.equal(redelta, 'all');
+    assert.deepEqual([policy.manifest, policy.filelog], [PRESETS.mercurial.manifest, PRESETS.mercurial.filelog]);
+    assert.equal(policy.changelog.deltas, false);
+  });
+
+  it('multibase tries both parents', () => {
+    const options = { policy: { preset: 'mercurial-3.7' } } as const;
+    assert.equal(fillOptions({ ...options, redelta: 'parent' }).policy.filelog.parents, 'one');
+    assert.equal(fillOptions({ ...options, redelta: 'multibase' }).policy.filelog.parents, 'both');
+  });
+
+  it('of several policies a later one wins, and generaldelta is declined over all but the last', () => {
+    const policy = [{ sparse: true, filelog: { maxChainLength: 3 } }, { maxChainLength: 5 }] as const;
+    assert.deepEqual(fillOptions({ redelta: 'all', policy }).policy, resolvePolicy({ maxChainLength: 5 }));
+    const declined = fillOptions({ redelta: 'all', policy, generaldelta: false }).policy;
+    assert.deepEqual(declined, resolvePolicy({ maxChainLength: 5, generaldelta: false }));
+    assert.deepEqual(fillOptions({ redelta: 'all', generaldelta: false }).policy, resolvePolicy({ generaldelta: false }));
   });
 });
 

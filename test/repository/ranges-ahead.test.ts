@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { describe, it } from 'mocha';
 
-import { PRESETS } from '../../src/delta/policy.js';
+import { resolvePolicy } from '../../src/delta/policy-input.js';
 import { convertStore } from '../../src/repository/convert-store.js';
 import { openRepository } from '../../src/repository/open.js';
 import { fillOptions } from '../../src/repository/options.js';
@@ -32,8 +32,8 @@ describe('ranges that are ready before their turn', function () {
       checksum: false,
       checkChunks: false,
       keepGoing: false,
-  redelta: 'never' as const,
-  policy: PRESETS.mercurial,
+      redelta: 'never' as const,
+      policy: resolvePolicy(),
       generaldelta: true,
       fileMode: undefined,
     };

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 
 import { describe, it } from 'mocha';
 
+import type { PolicyInput } from '../../src/delta/policy-input.js';
+import { resolvePolicy } from '../../src/delta/policy-input.js';
 import type { EngineName } from '../../src/engines/engine.js';
 import { findEngine } from '../../src/engines/registry.js';
 import { engineOfSource, planRequirements } from '../../src/repository/requirement-plan.js';
@@ -64,6 +66,51 @@ const SOURCES: readonly (readonly [requirements: string, engine: EngineName])[] 
   ['exp-compression-none', 'none'],
   ['lz4revlog', 'lz4'],
 ];
+
+interface PolicyCase {
+  readonly title: string;
+  readonly source: string;
+  readonly policy: PolicyInput;
+  readonly added?: string;
+  readonly removed?: string;
+}
+
+const WITHOUT = 'dotencode fncache revlogv1 store';
+
+/** Where deltas are made anew. */
+const POLICIES: readonly PolicyCase[] = [
+  { title: 'Mercurial\'s, over its own', source: TODAY, policy: {} },
+  { title: 'Mercurial\'s, over a store without either', source: WITHOUT, policy: {}, added: 'generaldelta sparserevlog' },
+  { title: 'Mercurial 3.7\'s takes snapshots away', source: TODAY, policy: { preset: 'mercurial-3.7' }, removed: 'sparserevlog' },
+  { title: 'Mercurial 3.7\'s, over a store without either', source: WITHOUT, policy: { preset: 'mercurial-3.7' }, added: 'generaldelta' },
+  { title: 'without generaldelta neither is required', source: TODAY, policy: { generaldelta: false }, removed: 'generaldelta sparserevlog' },
+  { title: 'without it over a store without it', source: WITHOUT, policy: { generaldelta: false } },
+  { title: 'one kind with it is enough', source: WITHOUT, policy: { manifest: { generaldelta: false } }, added: 'generaldelta sparserevlog' },
+  { title: 'one kind with snapshots is enough', source: TODAY, policy: { filelog: { sparse: false } } },
+  { title: 'the changelog with it is enough', source: WITHOUT, policy: { generaldelta: false, changelog: { deltas: true, generaldelta: true } }, added: 'generaldelta' },
+  { title: 'no deltas at all: those to come have both', source: WITHOUT, policy: { deltas: false }, added: 'generaldelta sparserevlog' },
+  { title: 'an old layout', source: '', policy: { sparse: false }, added: 'dotencode fncache generaldelta revlogv1 share-safe store' },
+  { title: 'an old layout, without generaldelta', source: 'revlogv1', policy: { generaldelta: false }, added: 'dotencode fncache share-safe store' },
+  { title: 'details of deltas stay', source: `${TODAY} delta-info-revlog`, policy: {} },
+  { title: 'details of deltas, snapshots for one kind', source: `${TODAY} delta-info-revlog`, policy: { filelog: { sparse: false } } },
+];
+
+describe('requirements of new deltas', () => {
+  for (const { title, source, policy, added = '', removed = '' } of POLICIES) {
+    it(title, () => {
+      const plan = planRequirements(new Set(words(source)), { engine: findEngine('zlib'), generaldelta: true, policy: resolvePolicy(policy) });
+      assert.deepEqual({ added: plan.added, removed: plan.removed }, { added: words(added), removed: words(removed) });
+    });
+  }
+
+  for (const [key, message] of [['generaldelta', /^generaldelta: .*delta-info-revlog, which implies generaldelta$/], ['sparse', /^sparse: .*delta-info-revlog, which implies sparserevlog$/]] as const) {
+    it(`details of deltas, ${key} turned off: USAGE`, () => {
+      const source = new Set(words(`${TODAY} delta-info-revlog`));
+      const policy = resolvePolicy({ [key]: false });
+      assertThrows(() => planRequirements(source, { engine: findEngine('zlib'), generaldelta: true, policy }), { code: 'USAGE', message });
+    });
+  }
+});
 
 describe('requirements of the destination', () => {
   for (const { title, source, to, generaldelta = true, added, removed, workingCopy, store } of CASES) {

@@ -107,7 +107,7 @@ const changegroupVersion = (folder: string): string =>
 
 /**
  * A bundle of one head, from revision 0 on, while another head is there: reads the manifest deltas line by line.
- * It is then applied to a clone that has revision 0 only.
+ * It is then applied to a clone that has revision 0 only. The same by pulling.
  */
 export function checkPartialBundle(converted: Converted): void {
   const { hg, destination, scratch } = converted;
@@ -123,6 +123,18 @@ export function checkPartialBundle(converted: Converted): void {
   runHgOk(hg, ['unbundle', bundle], { ...options, cwd: receiver });
   const { status, output } = callHg(hg, ['verify'], { ...options, cwd: receiver });
   expectClean('the receiver of a partial bundle', converted, status, output);
+  const puller = join(scratch, 'puller');
+  runHgOk(hg, ['clone', '--pull', '--noupdate', '--rev', '0', destination, puller], options);
+  checkPull(converted, head, puller, options);
+}
+
+/** A pull of one head, while another is there, into a clone of revision 0; then of all the rest. */
+function checkPull({ hg, destination, ...converted }: Converted, head: string, receiver: string, options: HgCallOptions): void {
+  for (const args of [['pull', '--rev', head, destination], ['pull', destination]]) {
+    runHgOk(hg, args, { ...options, cwd: receiver });
+    const { status, output } = callHg(hg, ['verify'], { ...options, cwd: receiver });
+    expectClean(`the receiver of hg ${args.join(' ')}`, { hg, destination, ...converted }, status, output);
+  }
 }
 
 /** A stream bundle of everything, applied to an empty repository: takes the files that fncache lists as they are. */
