@@ -1,5 +1,6 @@
 import type { Command } from './command.js';
 import { convertCommand } from './convert-command.js';
+import { statsCommand } from './stats-command.js';
 
 /** A command that is asked for by its name, as the first argument. */
 interface NamedCommand {
@@ -9,7 +10,7 @@ interface NamedCommand {
   readonly command: Command;
 }
 
-const NAMED: readonly NamedCommand[] = [];
+const NAMED: readonly NamedCommand[] = [{ name: 'stats', summary: 'say what a store is made of', command: statsCommand }];
 
 /** The command that a command line means, and what is left of the line. A repository of that name is given as `./name`. */
 export function findCommand(argv: readonly string[]): { readonly command: Command; readonly rest: readonly string[]; readonly isDefault: boolean } {

@@ -6,7 +6,8 @@ import type { ConversionPlan, RepositoryFacts } from '../repository/plan.js';
 import type { ConversionSummary } from '../repository/summary.js';
 import { bytes, change, count, duration, plural, table } from './format.js';
 
-const KIND_NAMES: Readonly<Record<RevlogKind, string>> = { changelog: 'changelog', manifest: 'manifests', filelog: 'filelogs' };
+/** The kinds, as tables call them. */
+export const KIND_NAMES: Readonly<Record<RevlogKind, string>> = { changelog: 'changelog', manifest: 'manifests', filelog: 'filelogs' };
 
 const list = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
 

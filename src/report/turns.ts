@@ -1,0 +1,22 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { RevconvertError } from '../errors.js';
+
+/** Milliseconds of work at a stretch. */
+const STRETCH = 50;
+
+/** For long work in small synchronous steps: lets signals and timers have their turn now and then. */
+export class Turns {
+  #last = performance.now();
+
+  constructor(private readonly signal: AbortSignal | undefined) {}
+
+  /** To be awaited between two steps. @throws RevconvertError CANCELLED once the signal is aborted */
+  async give(): Promise<void> {
+    if (performance.now() - this.#last >= STRETCH) {
+      await nextTurn();
+      this.#last = performance.now();
+    }
+    if (this.signal?.aborted === true) throw new RevconvertError('CANCELLED', 'interrupted');
+  }
+}
