@@ -1,31 +1,15 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, it } from 'mocha';
 
-import type { Revision, RevisionBatch } from '../src/index.js';
-import { convertRepository, decompress, FULL_TEXT, listRevlogs, NULL_BASE, readRevlog } from '../src/index.js';
+import type { ConvertOptions, Revision, RevisionBatch } from '../src/index.js';
+import { convertRepository, decompress, listRevlogs, readRevlog } from '../src/index.js';
 import type { FixtureName } from './support/fixtures.js';
 import { FIXTURES, useFixtures } from './support/fixtures.js';
+import { isNodeRight, referenceTexts } from './support/reference-texts.js';
 import { useTempFolder } from './support/temp-folder.js';
-
-/** Hunks onto a text, as plainly as can be. */
-function apply(base: Buffer, delta: Buffer): Buffer {
-  const parts: Buffer[] = [];
-  let copied = 0;
-  for (let at = 0; at < delta.length; ) {
-    const [start, end, length] = [delta.readInt32BE(at), delta.readInt32BE(at + 4), delta.readInt32BE(at + 8)];
-    parts.push(base.subarray(copied, start), delta.subarray(at + 12, at + 12 + length));
-    copied = end;
-    at += 12 + length;
-  }
-  return Buffer.concat([...parts, base.subarray(copied)]);
-}
-
-const CENSORED = 0x8000;
-const NULL_NODE = Buffer.alloc(20);
 
 interface Resolved {
   readonly fields: string;
@@ -34,29 +18,34 @@ interface Resolved {
   readonly sound: boolean;
 }
 
+/** Bits that say how a revision is stored, not what it is. */
+const DELTA_FLAGS = 0x07c0;
+
 /** Every revision of every revlog, its text resolved and its node computed anew. */
 async function resolveAll(repository: string): Promise<Map<string, Resolved[]>> {
   const all = new Map<string, Resolved[]>();
   for (const files of listRevlogs(repository)) {
-    const resolved: Resolved[] = [];
-    const nodes: Buffer[] = [];
-    const take = (revision: Revision): void => {
-      const delta = Buffer.from(revision.delta ?? assert.fail(`rev ${revision.rev} was not decompressed`));
-      const base = revision.deltaBase === NULL_BASE ? Buffer.alloc(0) : resolved[revision.deltaBase]?.text;
-      const text = revision.deltaBase === FULL_TEXT ? delta : apply(base ?? assert.fail(`rev ${revision.rev} has no base`), delta);
-      const parents = [revision.p1, revision.p2].map((parent) => (parent < 0 ? NULL_NODE : (nodes[parent] ?? NULL_NODE))).sort((a, b) => Buffer.compare(a, b));
-      const hash = createHash('sha1').update(Buffer.concat([...parents, text])).digest();
-      const node = Buffer.from(revision.node);
-      nodes.push(node);
-      const fields = [revision.rev, node.toString('hex'), revision.p1, revision.p2, revision.linkRev, revision.flags].join(' ');
-      resolved.push({ fields, text, sound: hash.equals(node) || (revision.flags & CENSORED) !== 0 });
-    };
+    const revisions: Revision[] = [];
     const stream = readRevlog(files).pipe(decompress());
-    for await (const batch of stream) (batch as RevisionBatch).revisions.forEach(take);
+    for await (const batch of stream) revisions.push(...(batch as RevisionBatch).revisions);
+    const texts = referenceTexts(revisions);
+    const resolved = revisions.map((revision, rev): Resolved => {
+      const text = texts[rev] ?? assert.fail(`${files.path}, rev ${rev} cannot be resolved`);
+      const fields = [rev, Buffer.from(revision.node).toString('hex'), revision.p1, revision.p2, revision.linkRev, revision.flags & ~DELTA_FLAGS].join(' ');
+      return { fields, text, sound: isNodeRight(revisions, rev, text) };
+    });
     all.set(files.path, resolved);
   }
   return all;
 }
+
+const REDELTAS: readonly ConvertOptions[] = [
+  { redelta: 'all' },
+  { redelta: 'parent' },
+  { redelta: 'fulladd', policy: { preset: 'smallest' } },
+  { redelta: 'all', policy: { preset: 'fastest-read', maxChainLength: 2 } },
+  { redelta: 'multibase', policy: { deltas: false, changelog: { deltas: true } } },
+];
 
 describe('the fixtures, without Mercurial', () => {
   const unpack = useFixtures();
@@ -80,6 +69,19 @@ describe('the fixtures, without Mercurial', () => {
         assert.equal(summary.revisions, revisions);
         assert.deepEqual(await resolveAll(target), before, to);
         from = target;
+      }
+    });
+  }
+
+  for (const name of Object.keys(FIXTURES) as FixtureName[]) {
+    it(`${name}: every text resolves to its node with new deltas`, async () => {
+      const source = unpack(name);
+      const before = await resolveAll(source);
+      for (const [i, options] of REDELTAS.entries()) {
+        const target = temporary(`redelta-${i}`);
+        const summary = await convertRepository(source, target, { jobs: 1, ...options });
+        assert.deepEqual(summary.warnings, []);
+        assert.deepEqual(await resolveAll(target), before, JSON.stringify(options));
       }
     });
   }

@@ -34,8 +34,8 @@ export interface RedeltaStepOptions {
 /**
  * A step that chooses the delta of each revision anew and fills `deltaBase`, `delta` and `chunk`. Spoilt revisions keep
  * the delta that they have.
- * @throws RevconvertError CHECK_FAILED where a new delta does not make the text; USAGE where a spoilt revision cannot
- *   keep its delta under the policy
+ * @throws RevconvertError CHECK_FAILED where a new delta does not make the text; DELTA_BASE where a spoilt revision
+ *   cannot keep its delta, since there is no generaldelta
  */
 export function createRedeltaStep(options: RedeltaStepOptions): RevisionStep {
   const { policy, spoilt, flagsOf, textOf, diff, compress } = options;
@@ -62,10 +62,10 @@ export function createRedeltaStep(options: RedeltaStepOptions): RevisionStep {
   const keep = ({ path }: RevisionBatch, revision: Revision): MaybePromise<void> => {
     const { rev, deltaBase } = revision;
     if (!policy.generaldelta && deltaBase >= 0 && deltaBase !== rev - 1) {
-      throw new RevconvertError('USAGE', `generaldelta: false: this revision is damaged and keeps its delta against ${deltaBase}, which cannot be said without generaldelta`, { path, rev });
+      throw new RevconvertError('DELTA_BASE', `damaged, and its delta against ${deltaBase} cannot be kept without generaldelta`, { path, rev });
     }
     if (revision.damaged) {
-      store(revision, { base: deltaBase, delta: revision.chunk, chunk: revision.chunk });
+      chains.add(deltaBase, revision.chunk.length, revision.rawSize, chains.isSnapshotOn(deltaBase, revision.p1, revision.p2));
       return undefined;
     }
     const delta = deltaOf({ path, kind: options.kind, revisions: [] }, revision);

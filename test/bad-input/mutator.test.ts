@@ -20,6 +20,7 @@ import { loadThreadEngines } from '../../src/repository/thread-engines.js';
 import { convert, meaningOf, readBack, Scratch } from '../repository/support.js';
 import type { FixtureName } from '../support/fixtures.js';
 import { fixtureFile, FIXTURES } from '../support/fixtures.js';
+import { isNodeRight, referenceTexts } from '../support/reference-texts.js';
 import { Chance, mutate } from './mutations.js';
 
 const REVLOG_MUTATIONS = 4000;
@@ -158,6 +159,61 @@ describe('mutations', function () {
       const kept = (revisions: typeof to): typeof to => revisions.filter(({ rev }) => sound.has(rev));
       assert.equal(to.length, from.length, `${i} ${label}`);
       assert.deepEqual(meaningOf(kept(to)), meaningOf(kept(from)), `${i} ${label}`);
+    }
+  });
+
+  it(`of a revlog, ${REVLOG_MUTATIONS / 4} times with new deltas: every text stays, or it is refused as bad input`, async () => {
+    unpackFixtures(scratch.root);
+    const seeds = NAMES.flatMap((name) => seedsIn(scratch.at(name)));
+    const chance = new Chance(1_848);
+    const memory = new MemoryWatch();
+    const settings: ConversionSettings = { ...SETTINGS, redelta: 'all' };
+    const threads = await loadThreadEngines(settings, () => false);
+    const seen = { converted: 0, refused: 0 };
+    for (let i = 0; i < REVLOG_MUTATIONS / 4; i++) {
+      const { job, label } = damage(chance.pick(seeds), chance);
+      try {
+        await convertRevlog(job, settings, threads);
+      } catch (error) {
+        assertInputError(error, `${i} ${label}`);
+        assert.deepEqual(readdirSync(scratch.at('work', 'to')), [], `${i} ${label}: left behind`);
+        seen.refused++;
+        continue;
+      } finally {
+        memory.check(`${i} ${label}`);
+      }
+      seen.converted++;
+      const [from, to] = [await readBack(String(job.sourceIndex)), await readBack(String(job.targetIndex))];
+      const texts = referenceTexts(from);
+      assert.deepEqual(referenceTexts(to), texts, `${i} ${label}`);
+      for (const [rev, text] of texts.entries()) assert.ok(isNodeRight(from, rev, text ?? Buffer.alloc(0)), `${i} ${label}: rev ${rev} is wrong, and was given a new delta`);
+    }
+    assert.ok(seen.converted > REVLOG_MUTATIONS / 400 && seen.refused > REVLOG_MUTATIONS / 16, JSON.stringify(seen));
+  });
+
+  it(`of a revlog, ${REVLOG_MUTATIONS / 4} times with new deltas and --keep-going: what is sound stays so, what is not keeps its delta`, async () => {
+    unpackFixtures(scratch.root);
+    const seeds = NAMES.flatMap((name) => seedsIn(scratch.at(name)));
+    const chance = new Chance(33);
+    const memory = new MemoryWatch();
+    const settings: ConversionSettings = { ...SETTINGS, redelta: 'all', keepGoing: true };
+    const threads = await loadThreadEngines(settings, () => false);
+    for (let i = 0; i < REVLOG_MUTATIONS / 4; i++) {
+      const { job, label } = damage(chance.pick(seeds), chance);
+      const { carried } = await convertRevlog(job, settings, threads);
+      memory.check(`${i} ${label}`);
+      if (carried !== undefined) continue;
+      const [from, to] = [await readBack(String(job.sourceIndex), true), await readBack(String(job.targetIndex), true)];
+      const [texts, made] = [referenceTexts(from), referenceTexts(to)];
+      assert.equal(to.length, from.length, `${i} ${label}`);
+      for (const [rev, revision] of from.entries()) {
+        const text = texts[rev];
+        const place = `${i} ${label}: rev ${rev}`;
+        if (text !== undefined && isNodeRight(from, rev, text)) assert.deepEqual(made[rev], text, place);
+        else assert.equal(to[rev]?.deltaBase, revision.deltaBase, place);
+        if (revision.damaged) assert.deepEqual(to[rev]?.chunk, revision.chunk, place);
+        else if (text === undefined) assert.deepEqual(to[rev]?.delta, revision.delta, place);
+      }
     }
   });
 

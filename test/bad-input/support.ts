@@ -77,7 +77,7 @@ export const truncate =
     truncateSync(repository.inStore(name), size(repository));
 
 /** Fields of a version 1 entry, by where they stand in it. */
-export const FIELDS = { offset: 0, flags: 6, chunkLength: 8, rawSize: 12, base: 16, linkRev: 20, p1: 24, p2: 28 } as const;
+export const FIELDS = { offset: 0, flags: 6, chunkLength: 8, rawSize: 12, base: 16, linkRev: 20, p1: 24, p2: 28, node: 32 } as const;
 
 /** Damage: writes over a field of an index entry. */
 export const setField =
