@@ -11,6 +11,7 @@ const LF = 10;
  */
 export function isLineAligned(base: Uint8Array, delta: Uint8Array): boolean {
   const view = new DataView(delta.buffer, delta.byteOffset, delta.byteLength);
+  let done = -1;
   for (let at = 0; at + HUNK_HEADER <= delta.length; ) {
     const start = view.getInt32(at);
     const end = view.getInt32(at + 4);
@@ -19,8 +20,9 @@ export function isLineAligned(base: Uint8Array, delta: Uint8Array): boolean {
     const inserts = next > at + HUNK_HEADER;
     const endsText = end === base.length && next === delta.length;
     if (inserts && !endsText && delta[next - 1] !== LF) return false;
-    // behind a last line without LF nothing can be put
-    if (inserts && start === base.length && start > 0 && base[start - 1] !== LF) return false;
+    // behind a last line without LF, if it is still there, nothing can be put
+    if (inserts && start === base.length && start > 0 && done < start && base[start - 1] !== LF) return false;
+    done = end;
     at = next;
   }
   return true;

@@ -1,9 +1,6 @@
 import { RevconvertError } from '../errors.js';
-import { asBuffer } from '../formats/bytes.js';
 import { HUNK_HEADER, patchedSize } from '../formats/hunks.js';
-
-/** Stretches up to this many bytes are copied in a loop: cheaper than a native call. */
-const LOOP_COPY = 48;
+import { asOneKind, copyBytes, readInt32 } from './memory.js';
 
 /**
  * Makes a text from its base and a delta that was checked before (`patchedSize` of formats/hunks.ts): the hunks are believed.
@@ -24,14 +21,14 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, target: Uint8Arr
   while (at + HUNK_HEADER <= end) {
     const start = readInt32(hunks, at);
     const length = readInt32(hunks, at + 8);
-    written = put(from, done, start, to, written);
+    written = copyBytes(from, done, start, to, written);
     done = readInt32(hunks, at + 4);
     at += HUNK_HEADER;
     if (length < 0) break;
-    written = put(hunks, at, at + length, to, written);
+    written = copyBytes(hunks, at, at + length, to, written);
     at += length;
   }
-  return put(from, done, from.length, to, written);
+  return copyBytes(from, done, from.length, to, written);
 }
 
 /**
@@ -49,18 +46,4 @@ export function applyChecked(base: Uint8Array, delta: Uint8Array): Uint8Array {
   const target = Buffer.allocUnsafe(size);
   applyDelta(base, delta, target);
   return target;
-}
-
-/** Buffers only, so that the compiler sees one kind of array. */
-const asOneKind = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : asBuffer(bytes));
-
-const readInt32 = (bytes: Buffer, at: number): number =>
-  ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
-
-/** Copies what is there of a stretch, as far as there is room; where the next goes. */
-function put(source: Buffer, start: number, end: number, target: Buffer, at: number): number {
-  const length = end - start;
-  if (length > LOOP_COPY) return at + source.copy(target, at, start, end);
-  for (let i = 0; i < length; i++) target[at + i] = source[start + i] ?? 0;
-  return length > 0 ? at + length : at;
 }

@@ -1,9 +1,10 @@
-import { asBuffer } from '../formats/bytes.js';
+import { ByteMatcher } from './byte-match.js';
 import { commonHead, commonTail } from './common.js';
 import { HunkList } from './hunk-list.js';
+import { LineWalker } from './line-walk.js';
+import { asOneKind } from './memory.js';
 import type { Pair } from './pair.js';
 import { matchSortedLines } from './sorted-lines.js';
-import { LineWalker } from './walk.js';
 
 export interface DiffOptions {
   /**
@@ -33,31 +34,44 @@ const LF = 10;
 export function createDiffer(): Differ {
   const hunks = new HunkList();
   const walker = new LineWalker();
+  const bytes = new ByteMatcher();
 
-  const findHunks = (base: Buffer, text: Buffer, lines: boolean): void => {
+  const findLines = (pair: Pair): void => {
+    if (isOneHunk(pair)) {
+      hunks.add(pair.start, pair.end, pair.from, pair.to);
+    } else if (!matchSortedLines(pair, hunks)) {
+      hunks.clear();
+      walker.walk(pair, (start, end, from, to) => hunks.add(start, end, from, to));
+    }
+  };
+
+  const findBytes = (pair: Pair): void => {
+    const { base, text } = pair;
+    if (isOneHunk(pair)) {
+      hunks.add(pair.start, pair.end, pair.from, pair.to);
+      return;
+    }
+    const whole = wholeLines(pair);
+    if (isOneLine(whole)) bytes.match(pair, hunks);
+    else walker.walk(whole, (start, end, from, to) => bytes.match({ base, start, end, text, from, to }, hunks));
+    hunks.trim(base, text);
+  };
+
+  const find = (base: Buffer, text: Buffer, lines: boolean): void => {
     const limit = Math.min(base.length, text.length);
     const head = commonHead(base, 0, text, 0, limit);
     if (head === limit && base.length === text.length) return;
     const tail = commonTail(base, base.length, text, text.length, limit - head);
-    const exact = { base, start: head, end: base.length - tail, text, from: head, to: text.length - tail };
-    const pair = wholeLines(exact);
-    if (isOneHunk(lines ? pair : exact) || isOneLine(pair)) {
-      const { start, end, from, to } = lines ? pair : exact;
-      if (lines) hunks.add(start, end, from, to);
-      else hunks.addTrimmed(base, start, end, text, from, to);
-    } else if (!lines) {
-      walker.walk(pair, true, hunks);
-    } else if (!matchSortedLines(pair, hunks)) {
-      hunks.clear();
-      walker.walk(pair, false, hunks);
-    }
+    const pair = { base, start: head, end: base.length - tail, text, from: head, to: text.length - tail };
+    if (lines) findLines(wholeLines(pair));
+    else findBytes(pair);
   };
 
   return {
     diff(base, text, { lines }) {
       hunks.clear();
       const made = asOneKind(text);
-      findHunks(asOneKind(base), made, lines);
+      find(asOneKind(base), made, lines);
       const delta = Buffer.allocUnsafe(hunks.deltaLength);
       hunks.write(made, delta);
       return delta;
@@ -67,9 +81,6 @@ export function createDiffer(): Differ {
 
 /** The delta from one text to another: {@link Differ.diff} with working memory for this once. */
 export const diffTexts = (base: Uint8Array, text: Uint8Array, options: DiffOptions): Uint8Array => createDiffer().diff(base, text, options);
-
-/** Buffers only, so that the compiler sees one kind of array. */
-const asOneKind = (bytes: Uint8Array): Buffer => (Buffer.isBuffer(bytes) ? bytes : asBuffer(bytes));
 
 /** The same stretches, widened to whole lines in both texts. */
 function wholeLines({ base, start, end, text, from, to }: Pair): Pair {

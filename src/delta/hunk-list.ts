@@ -1,6 +1,6 @@
 import { HUNK_HEADER } from '../formats/hunks.js';
 import { commonHead, commonTail } from './common.js';
-import { Refiner } from './refine.js';
+import { copyBytes, grown, writeInt32 } from './memory.js';
 
 /** Where hunks lie, four numbers each: start and end in the base, start and end in the text. */
 const FIELDS = 4;
@@ -13,7 +13,6 @@ export class HunkList {
   #places = new Int32Array(64 * FIELDS);
   #count = 0;
   #inserted = 0;
-  readonly #refiner = new Refiner();
 
   /** Hunks, as they are now. */
   get count(): number {
@@ -45,11 +44,22 @@ export class HunkList {
     this.#put(start, end, from, to);
   }
 
-  /** Takes a hunk without the bytes that what it replaces and what it puts there begin and end with. */
-  addTrimmed(base: Buffer, start: number, end: number, text: Buffer, from: number, to: number): void {
-    const head = commonHead(base, start, text, from, Math.min(end - start, to - from));
-    const tail = commonTail(base, end, text, to, Math.min(end - start, to - from) - head);
-    this.#refiner.refine({ base, start: start + head, end: end - tail, text, from: from + head, to: to - tail }, this);
+  /**
+   * Takes from each hunk what both sides begin or end with; hunks that became one may begin or end so. Idle ones vanish.
+   */
+  trim(base: Buffer, text: Buffer): void {
+    const places = this.#places;
+    const end = this.#count * FIELDS;
+    this.clear();
+    for (let i = 0; i < end; i += FIELDS) {
+      const start = places[i] ?? 0;
+      const from = places[i + 2] ?? 0;
+      const [replaced, inserted] = [(places[i + 1] ?? 0) - start, (places[i + 3] ?? 0) - from];
+      const most = Math.min(replaced, inserted);
+      const head = commonHead(base, start, text, from, most);
+      const tail = commonTail(base, start + replaced, text, from + inserted, most - head);
+      this.add(start + head, start + replaced - tail, from + head, from + inserted - tail);
+    }
   }
 
   /** Length of the delta in bytes. */
@@ -68,22 +78,16 @@ export class HunkList {
     for (let i = 0; i < this.#count * FIELDS; i += FIELDS) {
       const from = places[i + 2] ?? 0;
       const length = (places[i + 3] ?? 0) - from;
-      at = writeInt32(delta, at, places[i] ?? 0);
-      at = writeInt32(delta, at, places[i + 1] ?? 0);
-      at = writeInt32(delta, at, length);
-      text.copy(delta, at, from, from + length);
-      at += length;
+      writeInt32(delta, at, places[i] ?? 0);
+      writeInt32(delta, at + 4, places[i + 1] ?? 0);
+      writeInt32(delta, at + 8, length);
+      at = copyBytes(text, from, from + length, delta, at + HUNK_HEADER);
     }
   }
 
   #put(start: number, end: number, from: number, to: number): void {
     const at = this.#count * FIELDS;
-    if (at === this.#places.length) {
-      const larger = new Int32Array(2 * at);
-      larger.set(this.#places);
-      this.#places = larger;
-    }
-    const places = this.#places;
+    const places = (this.#places = grown(this.#places, at + FIELDS));
     places[at] = start;
     places[at + 1] = end;
     places[at + 2] = from;
@@ -91,12 +95,4 @@ export class HunkList {
     this.#count++;
     this.#inserted += to - from;
   }
-}
-
-function writeInt32(bytes: Buffer, at: number, value: number): number {
-  bytes[at] = value >>> 24;
-  bytes[at + 1] = value >>> 16;
-  bytes[at + 2] = value >>> 8;
-  bytes[at + 3] = value;
-  return at + 4;
 }

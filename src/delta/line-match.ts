@@ -1,11 +1,12 @@
-import { grown } from './grown.js';
 import type { Lines } from './line-table.js';
+import { grown } from './memory.js';
 import { UniqueLines } from './unique-lines.js';
 
-/** Lines that differ, up to which a search finds the most lines in common; fewer where there are very many lines. */
-const MOST_EDITS = Number(process.env['M'] ?? 400);
-const LEAST_EDITS = 24;
-const MOST_STEPS = 1 << 25;
+/** Lines that differ, up to which the most lines in common are looked for. */
+const MOST_EDITS = 48;
+
+/** Stands where no path is; one step on there is none either. */
+const NO_PATH = -2;
 
 /** How often a stretch is divided by lines that stand once in it. */
 const MOST_LEVELS = 6;
@@ -13,7 +14,7 @@ const MOST_LEVELS = 6;
 /**
  * Finds lines that two texts have in common, in order: as many as can be where few differ (the greedy search of Myers);
  * else lines that stand once in both divide the texts and the search goes on between them; where there are none it is cut
- * short. The work is bounded by some hundred steps for each line.
+ * short. The work is bounded by some fifty steps for each line.
  */
 export class LineMatcher {
   /** Lines that the other text has too: which, and their classes. */
@@ -26,9 +27,11 @@ export class LineMatcher {
   #a = new Int32Array(0);
   #b = new Int32Array(0);
   #classes = 0;
-  #mostEdits = MOST_EDITS;
   /** How far in `a` each path got; those of d edits begin at d (d + 1) / 2, and the e-th of them is on diagonal 2 e - d. */
   readonly #reach = new Int32Array(((MOST_EDITS + 1) * (MOST_EDITS + 2)) / 2);
+  /** The first and the last path of the last row. */
+  #first = 0;
+  #last = 0;
   readonly #unique = new UniqueLines();
 
   /**
@@ -47,7 +50,6 @@ export class LineMatcher {
     this.matches = grown(this.matches, this.count);
     this.matches.fill(-1, 0, this.count);
     this.#classes = base.count;
-    this.#mostEdits = Math.max(LEAST_EDITS, Math.min(MOST_EDITS, Math.floor(MOST_STEPS / (this.count + textCount + 1))));
     this.#matchRange(0, this.count, 0, textCount, 0);
   }
 
@@ -69,10 +71,10 @@ export class LineMatcher {
         return;
       }
       divisible = false;
-      const best = this.#furthest(iEnd - i, jEnd - j);
-      const x = this.#accept(i, j, this.#mostEdits, best);
+      const best = this.#furthest();
+      const x = this.#accept(i, j, MOST_EDITS, best);
       i += x;
-      j += x + this.#mostEdits - 2 * best;
+      j += x + MOST_EDITS - 2 * best;
     }
   }
 
@@ -88,41 +90,61 @@ export class LineMatcher {
     this.#matchRange(i, aEnd, j, bEnd, level);
   }
 
-  /** Looks for the path with the fewest edits, which `#reach` then holds. @returns their number; -1: more than are looked for */
+  /**
+   * Looks for the path with the fewest edits, which `#reach` then holds. Diagonals on which a path could only leave the
+   * texts are left out.
+   * @returns the number of edits; -1: more than are looked for
+   */
   #search(aStart: number, aEnd: number, bStart: number, bEnd: number): number {
     const [a, b, reach] = [this.#a, this.#b, this.#reach];
-    reach[0] = 0;
+    let lowest = -1;
+    let highest = 1;
     let row = 0;
-    for (let d = 1; d <= this.#mostEdits; d++) {
+    reach[0] = 0;
+    for (let d = 1; d <= MOST_EDITS; d++) {
       const before = row;
       row += d;
-      for (let e = 0; e <= d; e++) {
+      const first = (lowest + d + 1) >> 1;
+      const last = (highest + d) >> 1;
+      lowest--;
+      highest++;
+      if (first > 0) reach[row + first - 1] = NO_PATH;
+      if (last < d) reach[row + last + 1] = NO_PATH;
+      let beyond = highest;
+      for (let e = first; e <= last; e++) {
+        const diagonal = 2 * e - d;
         const x = step(reach, before, d, e);
         let i = aStart + x;
-        let j = bStart + x + d - 2 * e;
+        let j = bStart + x - diagonal;
         while (i < aEnd && j < bEnd && a[i] === b[j]) {
           i++;
           j++;
         }
         reach[row + e] = i - aStart;
-        if (i === aEnd && j === bEnd) return d;
+        if (i === aEnd) {
+          if (j === bEnd) return d;
+          if (diagonal <= beyond) beyond = diagonal - 1;
+        }
+        if (j === bEnd) lowest = diagonal + 1;
       }
+      highest = beyond;
+      this.#first = first;
+      this.#last = last;
     }
     return -1;
   }
 
-  /** Of the paths with the most edits, the one that got furthest inside of both texts. */
-  #furthest(lengthA: number, lengthB: number): number {
-    const d = this.#mostEdits;
+  /** Of the paths with the most edits, the one that got furthest. */
+  #furthest(): number {
+    const d = MOST_EDITS;
     const row = (d * (d + 1)) / 2;
-    let best = 0;
+    let best = this.#first;
     let most = -1;
-    for (let e = 0; e <= d; e++) {
-      const x = this.#reach[row + e] ?? 0;
-      const y = x + d - 2 * e;
-      if (x > lengthA || y > lengthB || x + y <= most) continue;
+    for (let e = this.#first; e <= this.#last; e++) {
+      const sum = 2 * ((this.#reach[row + e] ?? 0) - e);
+      if (sum <= most) continue;
       best = e;
-      most = x + y;
+      most = sum;
     }
     return best;
   }
@@ -140,8 +162,7 @@ export class LineMatcher {
         x--;
         matches[aStart + x] = bStart + x + d - 2 * e;
       }
-      const down = e < d ? (reach[before + e] ?? 0) : -1;
-      if (from !== down) {
+      if (e === d || from !== reach[before + e]) {
         e--;
         x--;
       }
@@ -152,8 +173,8 @@ export class LineMatcher {
 
 /** Where path `e` of `d` edits begins: it goes on from one of two paths with an edit less, the one that gets further. */
 function step(reach: Int32Array, before: number, d: number, e: number): number {
-  const down = e < d ? (reach[before + e] ?? 0) : -1;
-  const right = e > 0 ? (reach[before + e - 1] ?? 0) + 1 : -1;
+  const down = e < d ? (reach[before + e] ?? 0) : NO_PATH;
+  const right = e > 0 ? (reach[before + e - 1] ?? 0) + 1 : NO_PATH;
   return right > down ? right : down;
 }
 

@@ -1,12 +1,16 @@
 import { sameBytes } from './common.js';
-import type { Numbers } from './grown.js';
-import { grown } from './grown.js';
+import type { Numbers } from './memory.js';
+import { grown } from './memory.js';
 import type { Pair } from './pair.js';
 
 const LF = 10;
 
-/** Slots that are looked at for a line. More are only in the way where someone made lines so; such lines match nothing. */
+/**
+ * Slots that are looked at for a line, and lines of equal hash that are compared with it. More are only in the way where
+ * someone made lines so; such lines match nothing.
+ */
 const MOST_PROBES = 100;
+const MOST_COMPARED = 4;
 
 /** The class of a line that the base does not have. */
 export const UNKNOWN = -1;
@@ -136,13 +140,15 @@ export class LineTable {
     const starts = this.base.starts;
     const mask = (1 << (32 - this.#shift)) - 1;
     let slot = Math.imul(hash, 0x9e3779b1) >>> this.#shift;
-    for (let probe = 0; probe < MOST_PROBES; probe++) {
+    let compared = 0;
+    for (let probe = 0; probe < MOST_PROBES && compared < MOST_COMPARED; probe++) {
       const found = (slots[slot] ?? 0) - 1;
       if (found < 0) {
         slots[slot] = added + 1;
         return added;
       }
       if (hashes[found] === hash) {
+        compared++;
         const at = starts[found] ?? 0;
         if ((starts[found + 1] ?? 0) - at === length && sameBytes(bytes, start, base, at, length)) return found;
       }

@@ -29,12 +29,13 @@ export function matchSortedLines(pair: Pair, hunks: HunkList): boolean {
     const order = orderOfPaths(base, i, text, j, differs - i);
     const nextBase = order <= 0 ? lineEnd(base, i, end) : i;
     const nextText = order >= 0 ? lineEnd(text, j, to) : j;
-    if (order < 0 && nextBase < end && !ascends(base, i, nextBase)) return false;
-    if (order > 0 && nextText < to && !ascends(text, j, nextText)) return false;
+    if (order < 0 && !ascends(base, i, nextBase, end)) return false;
+    if (order > 0 && !ascends(text, j, nextText, to)) return false;
     hunks.add(i, nextBase, j, nextText);
     i = nextBase;
     j = nextText;
   }
+  if (!ascends(base, i, lineEnd(base, i, end), end) || !ascends(text, j, lineEnd(text, j, to), to)) return false;
   hunks.add(i, end, j, to);
   return true;
 }
@@ -51,8 +52,9 @@ function orderOfPaths(base: Buffer, i: number, text: Buffer, j: number, same: nu
   return (base[i + same] ?? 0) - (text[j + same] ?? 0);
 }
 
-/** Whether the path of a line comes before that of the next. */
-function ascends(bytes: Buffer, line: number, next: number): boolean {
+/** Whether the path of a line comes before that of the next, if there is one. */
+function ascends(bytes: Buffer, line: number, next: number, end: number): boolean {
+  if (next >= end) return true;
   let k = 0;
   while (line + k < next && bytes[line + k] === bytes[next + k] && bytes[line + k] !== NUL) k++;
   return (bytes[line + k] ?? 0) < (bytes[next + k] ?? 0);

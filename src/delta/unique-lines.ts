@@ -1,4 +1,4 @@
-import { grown } from './grown.js';
+import { grown } from './memory.js';
 
 /** A stretch of the lines of both texts, by class: `a` from `aStart` to `aEnd` against `b` from `bStart` to `bEnd`. */
 export interface Region {
