@@ -1,5 +1,6 @@
 import type { Command } from './command.js';
 import { convertCommand } from './convert-command.js';
+import { perfCommand } from './perf-command.js';
 import { statsCommand } from './stats-command.js';
 
 /** A command that is asked for by its name, as the first argument. */
@@ -10,7 +11,10 @@ interface NamedCommand {
   readonly command: Command;
 }
 
-const NAMED: readonly NamedCommand[] = [{ name: 'stats', summary: 'say what a store is made of', command: statsCommand }];
+const NAMED: readonly NamedCommand[] = [
+  { name: 'stats', summary: 'say what a store is made of', command: statsCommand },
+  { name: 'perf', summary: 'measure how fast a store is read', command: perfCommand },
+];
 
 /** The command that a command line means, and what is left of the line. A repository of that name is given as `./name`. */
 export function findCommand(argv: readonly string[]): { readonly command: Command; readonly rest: readonly string[]; readonly isDefault: boolean } {

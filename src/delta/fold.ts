@@ -23,23 +23,6 @@ export function foldDeltas(first: Uint8Array, second: Uint8Array): Uint8Array {
   return folding.end();
 }
 
-/**
- * One delta for any number in a row. Neighbours are folded in pairs, so each byte is copied once for every doubling.
- * @param deltas each from the text that the one before makes
- * @returns the hunks from the base of the first to the text of the last; empty for no deltas
- */
-export function foldChain(deltas: readonly Uint8Array[]): Uint8Array {
-  let left = deltas;
-  while (left.length > 1) {
-    const folded: Uint8Array[] = [];
-    for (let i = 0; i < left.length; i += 2) folded.push(foldDeltas(left[i] ?? NOTHING, left[i + 1] ?? NOTHING));
-    left = folded;
-  }
-  return left[0] ?? NOTHING;
-}
-
-const NOTHING = Buffer.alloc(0);
-
 /** Walks B as the first delta makes it, from copies of A and inserts, and writes hunks against A. */
 class Folding {
   /** Place in B; the place in A, and the insert, that go on from there. */

@@ -11,9 +11,14 @@ export class Turns {
 
   constructor(private readonly signal: AbortSignal | undefined) {}
 
+  /** Whether the stretch is over: where steps are short, and even a promise that is kept at once would cost too much. */
+  get due(): boolean {
+    return performance.now() - this.#last >= STRETCH;
+  }
+
   /** To be awaited between two steps. @throws RevconvertError CANCELLED once the signal is aborted */
   async give(): Promise<void> {
-    if (performance.now() - this.#last >= STRETCH) {
+    if (this.due) {
       await nextTurn();
       this.#last = performance.now();
     }

@@ -1,66 +1,62 @@
 import { applyDelta } from '../delta/apply.js';
+import { foldChain } from '../delta/fold-chain.js';
 import type { TextCache } from '../delta/text-cache.js';
 import type { ChunkDecoders } from '../engines/chunk-codec.js';
-import { decodeChunks } from '../engines/chunk-codec.js';
 import { DecodeFault } from '../engines/engine.js';
 import type { Steps } from '../engines/steps.js';
 import { settled } from '../engines/steps.js';
 import { RevconvertError } from '../errors.js';
-import { deltaLimit, MAX_TEXT, patchedSize } from '../formats/hunks.js';
-import { FULL_TEXT, NULL_BASE } from '../formats/record.js';
+import { asBuffer } from '../formats/bytes.js';
+import { patchedSize } from '../formats/hunks.js';
+import { FULL_TEXT } from '../formats/record.js';
 import type { RevlogIndex } from '../formats/revlog-index.js';
-import type { ByteSource } from './byte-source.js';
+import type { ChunkOrigin } from './chunk-reader.js';
+import { chunkError, readChunks } from './chunk-reader.js';
 
 /** Where the chunks of a revlog are. */
-export interface ChainOrigin {
-  readonly index: RevlogIndex;
-  /** Where `index.position` points: the data file, or an inline index file. */
-  readonly data: ByteSource;
-  /** For messages. */
-  readonly path: string;
-}
+export type ChainOrigin = ChunkOrigin;
 
 /** Chunks read and decoded at once: stored bytes between the first and the last of them. */
 const SPAN_BYTES = 1 << 18;
 
+/** Decoded deltas that wait to be applied together, at most (and those of a span more). */
+const PENDING_BYTES = 1 << 23;
+
 /**
  * Rebuilds the text of one revision from its delta chain, whatever the length of the chain: the bases are listed first,
- * then read in spans and applied one after the other.
+ * then read in spans, and their deltas applied, many at once where the text is large.
  * @param rev any revision of the revlog
  * @param cache texts that are known already; nothing is put in, its memory is used
  * @returns the text, in memory of the cache that is the caller's to give back
  * @throws RevconvertError CHUNK_MARKER, CHUNK_DAMAGED, CHUNK_SIZE, DELTA_MALFORMED with the place of what is damaged
  */
 export function* readChain(rev: number, origin: ChainOrigin, decoders: ChunkDecoders, cache: TextCache): Steps<Buffer> {
-  const { index } = origin;
-  const chain: number[] = [];
-  let current = rev;
-  let text: Buffer | undefined;
-  while (current >= 0) {
-    text = cache.get(current);
-    if (text !== undefined) break;
-    chain.push(current);
-    current = index.deltaBase(current);
-  }
-  text = text === undefined ? cache.allocate(0) : copyOf(text, cache);
-  for (const span of spansOf(chain.reverse(), index)) {
-    const decoded = yield* settled(decodeSpan(span, origin, decoders));
+  const { chain, known } = listChain(rev, origin.index, cache);
+  const text = new PendingText(cache, known);
+  for (const span of spansOf(chain, origin.index)) {
+    const decoded = yield* settled(readChunks(span, origin, decoders));
     for (let i = 0; i < span.length; i++) {
       const member = span[i] ?? 0;
-      const delta = decoded[i];
-      if (delta === undefined || delta instanceof DecodeFault) throw faultOf(member, delta, origin);
-      const next = step(member, text, delta, origin, cache);
-      cache.giveBack(text);
-      text = next;
+      const chunk = decoded[i];
+      if (chunk === undefined || chunk instanceof DecodeFault) throw chunkError(member, chunk, origin);
+      const size = sizeAfter(member, text.size, chunk, origin);
+      if (origin.index.deltaBase(member) === FULL_TEXT) text.begin(chunk);
+      else text.push(chunk, size);
     }
+    if (text.pendingBytes > PENDING_BYTES) text.apply();
   }
-  return text;
+  return text.take();
 }
 
-function copyOf(text: Buffer, cache: TextCache): Buffer {
-  const own = cache.allocate(text.length);
-  own.set(text);
-  return own;
+/** What has to be read for the text of a revision, the first first; and the text in the cache that it is built on, if any. */
+function listChain(rev: number, index: RevlogIndex, cache: TextCache): { readonly chain: readonly number[]; readonly known: Buffer | undefined } {
+  const chain: number[] = [];
+  for (let current = rev; current >= 0; current = index.deltaBase(current)) {
+    const known = cache.get(current);
+    if (known !== undefined) return { chain: chain.reverse(), known };
+    chain.push(current);
+  }
+  return { chain: chain.reverse(), known: undefined };
 }
 
 /** Members of a chain in order, cut where they lie too far apart to be read at once. */
@@ -79,41 +75,101 @@ function* spansOf(chain: readonly number[], index: RevlogIndex): Generator<reado
   if (span.length > 0) yield span;
 }
 
-function decodeSpan(span: readonly number[], { index, data }: ChainOrigin, decoders: ChunkDecoders): ReturnType<typeof decodeChunks> {
-  const first = span[0] ?? 0;
-  const last = span[span.length - 1] ?? 0;
-  const start = index.position(first);
-  const bytes = data.read(start, index.position(last) + index.chunkLength(last) - start);
-  const chunks = span.map((rev) => {
-    const at = index.position(rev) - start;
-    return bytes.subarray(at, at + index.chunkLength(rev));
-  });
-  return decodeChunks(chunks, span.map((rev) => limitOf(rev, index)), decoders);
-}
-
-function limitOf(rev: number, index: RevlogIndex): number {
-  const base = index.deltaBase(rev);
-  const rawSize = index.rawSize(rev);
-  if (base === FULL_TEXT) return rawSize < 0 ? MAX_TEXT : rawSize;
-  return deltaLimit(base < 0 ? 0 : index.rawSize(base), rawSize);
-}
-
-function step(rev: number, base: Buffer, delta: Uint8Array, origin: ChainOrigin, cache: TextCache): Buffer {
-  const kind = origin.index.deltaBase(rev);
-  const size = kind === FULL_TEXT ? delta.length : patchedSize(delta, kind === NULL_BASE ? 0 : base.length);
+/** The length of the text that a chunk makes of one of `baseSize` bytes: from its hunks, and as the index says. */
+function sizeAfter(rev: number, baseSize: number, chunk: Uint8Array, origin: ChainOrigin): number {
+  const size = origin.index.deltaBase(rev) === FULL_TEXT ? chunk.length : patchedSize(chunk, baseSize);
   if (typeof size !== 'number') throw located('DELTA_MALFORMED', `${size.message} (byte ${size.at} of the delta)`, rev, origin);
   const rawSize = origin.index.rawSize(rev);
   if (rawSize >= 0 && size !== rawSize) throw located('CHUNK_SIZE', `the chunk makes a text of ${size} bytes, the index says ${rawSize}`, rev, origin);
-  const text = cache.allocate(size);
-  if (kind === FULL_TEXT) text.set(delta);
-  else applyDelta(kind === NULL_BASE ? EMPTY : base, delta, text);
-  return text;
+  return size;
 }
 
-const EMPTY = new Uint8Array(0);
-
-const located = (code: 'DELTA_MALFORMED' | 'CHUNK_SIZE' | DecodeFault['code'], message: string, rev: number, { path, index }: ChainOrigin): RevconvertError =>
+const located = (code: 'DELTA_MALFORMED' | 'CHUNK_SIZE', message: string, rev: number, { path, index }: ChainOrigin): RevconvertError =>
   new RevconvertError(code, message, { path, rev, offset: index.position(rev) });
 
-const faultOf = (rev: number, fault: DecodeFault | undefined, origin: ChainOrigin): RevconvertError =>
-  located(fault?.code ?? 'CHUNK_DAMAGED', fault?.message ?? 'the chunk is missing', rev, origin);
+/** So many deltas are folded into one, whatever the text: to move hunks costs less than to write a text for each. */
+const MANY_DELTAS = 10;
+
+/** Fewer are folded where so many bytes of texts would be written, and so many times those of the deltas. Measured. */
+const MUCH_TEXT = 1 << 19;
+const MUCH_MORE = 64;
+
+const EMPTY = Buffer.alloc(0);
+
+/** A text, and deltas that were not applied to it yet. */
+class PendingText {
+  /** Length of the text that there will be when all is applied. */
+  size: number;
+  pendingBytes = 0;
+  #text: Buffer;
+  /** The text is ours, not one of the cache. */
+  #isOwn = false;
+  #deltas: Uint8Array[] = [];
+  /** Length of the text behind each. */
+  #sizes: number[] = [];
+
+  /** @param known a text of the cache to begin with, which stays as it is @default an empty one */
+  constructor(
+    private readonly cache: TextCache,
+    known: Buffer = EMPTY,
+  ) {
+    this.#text = known;
+    this.size = known.length;
+  }
+
+  /** A full text, which stays as it is. Only to be given first. */
+  begin(text: Uint8Array): void {
+    this.#text = asBuffer(text);
+    this.size = text.length;
+  }
+
+  /** @param size length of the text that the delta makes */
+  push(delta: Uint8Array, size: number): void {
+    this.#deltas.push(delta);
+    this.#sizes.push(size);
+    this.pendingBytes += delta.length;
+    this.size = size;
+  }
+
+  /** Applies what is pending. */
+  apply(): void {
+    const deltas = this.#deltas;
+    if (this.#isWorthFolding(deltas.length)) {
+      this.#patch(foldChain(deltas), this.size);
+    } else {
+      for (let i = 0; i < deltas.length; i++) this.#patch(deltas[i] ?? EMPTY, this.#sizes[i] ?? 0);
+    }
+    this.#deltas = [];
+    this.#sizes = [];
+    this.pendingBytes = 0;
+  }
+
+  /** The text, all deltas applied, in memory of the caller's. */
+  take(): Buffer {
+    this.apply();
+    return this.#isOwn ? this.#text : copyOf(this.#text, this.cache);
+  }
+
+  #isWorthFolding(deltas: number): boolean {
+    const written = deltas * this.size;
+    return deltas >= MANY_DELTAS || (deltas > 1 && written >= Math.max(MUCH_TEXT, MUCH_MORE * this.pendingBytes));
+  }
+
+  #patch(delta: Uint8Array, size: number): void {
+    const text = this.cache.allocate(size);
+    applyDelta(this.#text, delta, text);
+    this.#replace(text);
+  }
+
+  #replace(text: Buffer): void {
+    if (this.#isOwn) this.cache.giveBack(this.#text);
+    this.#text = text;
+    this.#isOwn = true;
+  }
+}
+
+function copyOf(text: Uint8Array, cache: TextCache): Buffer {
+  const own = cache.allocate(text.length);
+  own.set(text);
+  return own;
+}

@@ -1,0 +1,47 @@
+import type { ChunkDecoders } from '../engines/chunk-codec.js';
+import { decodeChunks } from '../engines/chunk-codec.js';
+import type { DecodeFault, MaybePromise } from '../engines/engine.js';
+import { RevconvertError } from '../errors.js';
+import { deltaLimit, MAX_TEXT } from '../formats/hunks.js';
+import { FULL_TEXT } from '../formats/record.js';
+import type { RevlogIndex } from '../formats/revlog-index.js';
+import type { ByteSource } from './byte-source.js';
+
+/** Where the chunks of a revlog are. */
+export interface ChunkOrigin {
+  readonly index: RevlogIndex;
+  /** Where `index.position` points: the data file, or an inline index file. */
+  readonly data: ByteSource;
+  /** For messages. */
+  readonly path: string;
+}
+
+/**
+ * Reads and decodes the chunks of some revisions: one read, from the first chunk to the end of the last, one call.
+ * @param revs in order, none far from the next: what lies between them is read too
+ * @returns for each what its chunk holds, or the fault; a promise only where a decoder is asynchronous
+ * @throws RevconvertError DATA_TRUNCATED
+ */
+export function readChunks(revs: readonly number[], { index, data }: ChunkOrigin, decoders: ChunkDecoders): MaybePromise<(Uint8Array | DecodeFault)[]> {
+  const first = revs[0] ?? 0;
+  const last = revs[revs.length - 1] ?? 0;
+  const start = index.position(first);
+  const bytes = data.read(start, index.position(last) + index.chunkLength(last) - start);
+  const chunks = revs.map((rev) => {
+    const at = index.position(rev) - start;
+    return bytes.subarray(at, at + index.chunkLength(rev));
+  });
+  return decodeChunks(chunks, revs.map((rev) => chunkLimit(rev, index)), decoders);
+}
+
+/** The most bytes that the chunk of a revision may decode to. */
+export function chunkLimit(rev: number, index: RevlogIndex): number {
+  const base = index.deltaBase(rev);
+  const rawSize = index.rawSize(rev);
+  if (base === FULL_TEXT) return rawSize < 0 ? MAX_TEXT : rawSize;
+  return deltaLimit(base < 0 ? 0 : index.rawSize(base), rawSize);
+}
+
+/** A fault of a chunk as an error that says where. */
+export const chunkError = (rev: number, fault: DecodeFault | undefined, { path, index }: ChunkOrigin): RevconvertError =>
+  new RevconvertError(fault?.code ?? 'CHUNK_DAMAGED', fault?.message ?? 'the chunk is missing', { path, rev, offset: index.position(rev) });
