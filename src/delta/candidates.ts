@@ -43,7 +43,7 @@ function* snapshotGroups(query: CandidateQuery): Generator<readonly number[], vo
   let good: number | undefined;
   for (const group of sliced(levelGroups(query), policy.groupSize)) {
     good = (yield group) ?? good;
-    if (good !== undefined) break;
+    if (done(good, policy)) break;
   }
   if (good === undefined) return;
   // Down towards the full text while that is better, then up again through what is built on the best.
@@ -74,11 +74,14 @@ function* levelGroups({ p1, p2, chains }: CandidateQuery): Generator<readonly nu
     const members = [...prefixes, other].map((prefix) => prefix[level]).filter((member) => member !== undefined);
     levels.push([...new Set(members)].sort((a, b) => a - b));
   }
+  // Siblings that were there when the parents' chain got its own snapshot were no good then: later ones only.
+  let latest = floor;
   for (let level = levels.length - 1; level >= 0; level--) {
     const members = levels[level] ?? [];
-    const siblings = members.flatMap((member) => builtOn(member, chains, floor));
+    const siblings = members.flatMap((member) => builtOn(member, chains, latest));
     if (siblings.length > 0) yield siblings.sort((a, b) => b - a);
     yield members;
+    latest = Math.min(...members);
   }
   const fulls: number[] = [];
   for (let full = chains.lastFullText; full >= Math.max(floor, 0); full = chains.siblingBefore[full] ?? -1) fulls.push(full);

@@ -53,7 +53,8 @@ export function* chooseDelta(revision: Revision, text: Uint8Array, tools: DeltaT
   let next = groups.next();
   while (next.done !== true) {
     for (const candidate of next.value) {
-      const base = candidate < 0 ? candidate : chains.skipEmpty(candidate);
+      // Without generaldelta no other base than the candidate can be said.
+      const base = candidate < 0 || !policy.generaldelta ? candidate : chains.skipEmpty(candidate);
       if (base < 0 || tried.has(base)) continue;
       tried.add(base);
       if (tools.isOffLimits(base) || isHopeless(base, revision, text.length, tools)) continue;

@@ -31,7 +31,7 @@ export interface DeltaPolicy {
   readonly minBaseDivisor: number | null;
   /** The best compression that is thought possible: a delta that would need a better one is not tried. null: all are. */
   readonly maxCompression: number | null;
-  /** Snapshots tried at once; the search goes on as long as a group brings something. */
+  /** Snapshots tried at once; the search ends with the first group that has a good one. */
   readonly groupSize: number;
 }
 

@@ -17,12 +17,12 @@ export interface TextCache {
   release(rev: number): void;
   /** Forgets all texts: those of another revlog come next. */
   clear(): void;
-  /** Bytes of the texts that are here. */
+  /** Bytes of memory of the texts that are here: for small texts more than their own. */
   readonly bytes: number;
 }
 
 export interface TextCacheOptions {
-  /** Bytes of texts to hold. Two texts are held whatever their size: a base, and what is built on it. @default 32 MiB */
+  /** Bytes of memory to hold, see `bytes`. Two texts are held whatever their size: a base, and what is built on it. @default 32 MiB */
   readonly maxBytes?: number | undefined;
 }
 
@@ -35,7 +35,7 @@ const MIN_TEXTS = 2;
 const MIN_CAPACITY = 256;
 const STEPS = 4;
 
-/** The capacity for a text: at most a quarter more than asked, so that few sizes serve all. */
+/** The memory for a text, in bytes: at most a quarter more than asked, so that few sizes serve all. */
 function capacityFor(bytes: number): number {
   if (bytes <= MIN_CAPACITY) return MIN_CAPACITY;
   const step = 2 ** (31 - Math.clz32(bytes - 1)) / STEPS;
@@ -63,7 +63,7 @@ export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES }: TextCacheOpt
     const text = texts.get(rev);
     if (text === undefined) return;
     texts.delete(rev);
-    bytes -= text.length;
+    bytes -= text.buffer.byteLength;
     giveBack(text);
   };
 
@@ -86,7 +86,7 @@ export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES }: TextCacheOpt
     put(rev, text) {
       release(rev);
       texts.set(rev, text);
-      bytes += text.length;
+      bytes += text.buffer.byteLength;
       for (const [oldest] of texts) {
         if (bytes <= maxBytes || texts.size <= MIN_TEXTS) break;
         release(oldest);

@@ -33,6 +33,8 @@ export interface TextResolverOptions {
 export function createTextResolver({ cache, lastUse, fetch }: TextResolverOptions): TextResolver {
   /** The text that was resolved last. It is no part of the cache before it is settled: nothing may push it out. */
   let current: Buffer | undefined;
+  /** What it was built on: a later step may have given the revision another base. */
+  let builtOn = -1;
 
   const build = (revision: Revision, base: Uint8Array, delta: Uint8Array): Uint8Array => {
     const target = cache.allocate(revision.rawSize);
@@ -60,10 +62,15 @@ export function createTextResolver({ cache, lastUse, fetch }: TextResolverOption
     else if (own !== undefined) cache.giveBack(own);
   };
 
+  const releaseAfter = (rev: number, text: number): void => {
+    if (text >= 0 && lastUse(text) <= rev) cache.release(text);
+  };
+
   return {
     textOf,
     resolve(revision) {
       const { deltaBase, delta } = revision;
+      builtOn = deltaBase;
       if (delta === undefined || revision.rawSize < 0) throw new RevconvertError('INTERNAL', 'the chunk was not decompressed by an earlier stage', { rev: revision.rev });
       if (deltaBase === FULL_TEXT) return delta;
       if (deltaBase === NULL_BASE) return build(revision, EMPTY, delta);
@@ -72,11 +79,13 @@ export function createTextResolver({ cache, lastUse, fetch }: TextResolverOption
       return andThen(textOf(deltaBase), (fetched) => build(revision, fetched, delta));
     },
     settle(revision) {
-      const { rev, deltaBase, p1, p2 } = revision;
+      const { rev, p1, p2 } = revision;
+      // First what nothing needs: it must not push out what something does.
+      releaseAfter(rev, builtOn);
+      releaseAfter(rev, p1);
+      releaseAfter(rev, p2);
+      builtOn = -1;
       keepCurrent(revision);
-      if (deltaBase >= 0 && lastUse(deltaBase) <= rev) cache.release(deltaBase);
-      if (p1 >= 0 && lastUse(p1) <= rev) cache.release(p1);
-      if (p2 >= 0 && lastUse(p2) <= rev) cache.release(p2);
     },
   };
 }
@@ -102,11 +111,14 @@ export function lastDeltaUses(index: RevlogIndex): Int32Array {
   return last;
 }
 
-/** The same where deltas against the parents are made too. */
-export function lastTextUses(index: RevlogIndex): Int32Array {
+/**
+ * The same where deltas against the parents are made too.
+ * @param previous deltas against the previous revision are made as well
+ */
+export function lastTextUses(index: RevlogIndex, previous = false): Int32Array {
   const last = lastDeltaUses(index);
   for (let rev = 0; rev < index.length; rev++) {
-    for (const parent of [index.p1(rev), index.p2(rev)]) if (parent >= 0) last[parent] = Math.max(last[parent] ?? -1, rev);
+    for (const base of [index.p1(rev), index.p2(rev), previous ? rev - 1 : -1]) if (base >= 0) last[base] = Math.max(last[base] ?? -1, rev);
   }
   return last;
 }

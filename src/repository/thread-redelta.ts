@@ -1,5 +1,6 @@
 import type { Differ } from '../delta/diff.js';
 import { createDiffer } from '../delta/diff.js';
+import type { RedeltaMode } from '../delta/policy-input.js';
 import { createSpoiltRevisions } from '../delta/spoilt.js';
 import type { TextCache } from '../delta/text-cache.js';
 import { createTextCache } from '../delta/text-cache.js';
@@ -27,6 +28,8 @@ export interface ThreadRedelta {
   createStage(origin: BatchOrigin, compressor: ChunkCompressor, onDamage?: (error: RevconvertError) => void): Stage;
 }
 
+const SOURCE_DELTAS = { never: 'kept', parent: 'kept', multibase: 'kept', all: 'tightened', fulladd: 'unused' } as const satisfies Record<RedeltaMode, string>;
+
 export function createThreadRedelta(settings: ConversionSettings, decoders: ChunkDecoders, memory: Arena): ThreadRedelta {
   let differ: Differ | undefined;
   let cache: TextCache | undefined;
@@ -36,7 +39,8 @@ export function createThreadRedelta(settings: ConversionSettings, decoders: Chun
       const texts = (cache ??= createTextCache());
       const own = (differ ??= createDiffer());
       texts.clear();
-      const lastUse = lastTextUses(index);
+      const policy = settings.policy[kind];
+      const lastUse = lastTextUses(index, policy.previous || !policy.generaldelta);
       const spoilt = createSpoiltRevisions();
       const resolver = createTextResolver({
         cache: texts,
@@ -45,16 +49,17 @@ export function createThreadRedelta(settings: ConversionSettings, decoders: Chun
       });
       const redelta = createRedeltaStep({
         kind,
-        policy: settings.policy[kind],
+        policy,
         revisions: index.length,
         deltaInfo: index.header.deltaInfo,
-        reuse: settings.redelta !== 'fulladd',
+        sourceDeltas: SOURCE_DELTAS[settings.redelta],
         check: settings.checkChunks,
         spoilt,
         flagsOf: (rev) => index.flags(rev),
         textOf: (rev) => resolver.textOf(rev),
         diff: (base, text) => own.diff(base, text, { lines: kind === 'manifest' }),
-        compress: (delta) => andThen(encodeChunks([delta], compressor, memory), ([chunk]) => chunk ?? delta),
+        tighten: (base, delta, text) => own.tighten(base, delta, text),
+        compress: (delta) => andThen(encodeChunks([delta], compressor, memory), ([chunk = delta]) => (chunk === delta ? copyOf(delta, memory) : chunk)),
       });
       const resolve = createResolveStep({ resolver, spoilt, onDamage });
       const settle = createSettleStep(resolver);
@@ -62,4 +67,11 @@ export function createThreadRedelta(settings: ConversionSettings, decoders: Chun
       return stageOf(resolve, createCheckNodeStep({ nodeOf: nodesOf(index), spoilt, onDamage }), redelta, createCheckStep(decoders), settle);
     },
   };
+}
+
+/** A chunk may be the very text that it was made from, whose memory is used again before the chunk is written. */
+function copyOf(text: Uint8Array, memory: Arena): Uint8Array {
+  const chunk = memory.allocate(text.length);
+  chunk.set(text);
+  return chunk;
 }

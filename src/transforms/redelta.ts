@@ -10,7 +10,7 @@ import { andThen } from '../engines/engine.js';
 import { runSteps } from '../engines/steps.js';
 import { RevconvertError } from '../errors.js';
 import type { Revision, RevisionBatch, RevlogKind } from '../formats/record.js';
-import { deltaOf } from '../formats/record.js';
+import { deltaOf, FULL_TEXT, NULL_BASE } from '../formats/record.js';
 import type { RevisionStep } from '../streams/stage.js';
 
 export interface RedeltaStepOptions {
@@ -20,14 +20,16 @@ export interface RedeltaStepOptions {
   readonly revisions: number;
   /** Entry flags say which deltas are snapshots (Mercurial 7.1+): they are renewed. */
   readonly deltaInfo: boolean;
-  /** Use the source's own delta where its base is the one wanted. */
-  readonly reuse: boolean;
+  /** What becomes of the source's own delta where its base is the one wanted: it is used as it is, made smaller, or not used. */
+  readonly sourceDeltas: 'kept' | 'tightened' | 'unused';
   /** Compare what each new delta makes with the text. */
   readonly check: boolean;
   readonly spoilt: SpoiltRevisions;
   readonly flagsOf: (rev: number) => number;
   readonly textOf: DeltaTools['textOf'];
   readonly diff: DeltaTools['diff'];
+  /** Makes a delta of a filelog smaller: see `Differ.tighten`. */
+  readonly tighten: (base: Uint8Array, delta: Uint8Array, text: Uint8Array) => Uint8Array;
   readonly compress: DeltaTools['compress'];
 }
 
@@ -47,25 +49,30 @@ export function createRedeltaStep(options: RedeltaStepOptions): RevisionStep {
     diff,
     compress,
     isOffLimits: (rev) => isUnfit(flagsOf(rev)) || spoilt.has(rev),
-    reuse: (revision, base) => (options.reuse && base === revision.deltaBase ? sourceDelta(revision, base, options) : undefined),
+    reuse: (revision, base) => (options.sourceDeltas !== 'unused' && base === revision.deltaBase ? sourceDelta(revision, base, options) : undefined),
+  };
+
+  const note = (revision: Revision): void => {
+    const { deltaBase, chunk, rawSize, p1, p2 } = revision;
+    chains.add(deltaBase, chunk.length, rawSize, chains.isSnapshotOn(deltaBase, p1, p2));
+    if (options.deltaInfo) revision.flags = withDeltaInfo(revision.flags, (chains.level[revision.rev] ?? 0) >= 0);
   };
 
   const store = (revision: Revision, { base, delta, chunk }: DeltaChoice): void => {
-    const isSnapshot = chains.isSnapshotOn(base, revision.p1, revision.p2);
-    chains.add(base, chunk.length, revision.rawSize, isSnapshot);
     revision.deltaBase = base;
     revision.delta = delta;
     revision.chunk = chunk;
-    if (options.deltaInfo) revision.flags = withDeltaInfo(revision.flags, (chains.level[revision.rev] ?? 0) >= 0);
+    note(revision);
   };
 
   const keep = ({ path }: RevisionBatch, revision: Revision): MaybePromise<void> => {
     const { rev, deltaBase } = revision;
-    if (!policy.generaldelta && deltaBase >= 0 && deltaBase !== rev - 1) {
-      throw new RevconvertError('DELTA_BASE', `damaged, and its delta against ${deltaBase} cannot be kept without generaldelta`, { path, rev });
+    if (!policy.generaldelta && !isPlain(rev, deltaBase)) {
+      const base = deltaBase < 0 ? 'the empty text' : `rev ${deltaBase}`;
+      throw new RevconvertError('DELTA_BASE', `damaged, and its delta against ${base} cannot be kept without generaldelta`, { path, rev });
     }
     if (revision.damaged) {
-      chains.add(deltaBase, revision.chunk.length, revision.rawSize, chains.isSnapshotOn(deltaBase, revision.p1, revision.p2));
+      note(revision);
       return undefined;
     }
     const delta = deltaOf({ path, kind: options.kind, revisions: [] }, revision);
@@ -89,20 +96,24 @@ export function createRedeltaStep(options: RedeltaStepOptions): RevisionStep {
   };
 }
 
+/** Whether a base can be said without generaldelta. */
+const isPlain = (rev: number, base: number): boolean => base === FULL_TEXT || base === (rev === 0 ? NULL_BASE : rev - 1);
+
 /**
- * The source's delta against its base, or a new one where that is shorter. A delta that replaces most of the text is
- * looked at again, and so is one of a manifest that does not exchange whole lines.
+ * The source's delta against its base, as it may be used; undefined: not at all. One of a manifest must exchange whole
+ * lines. Of one that replaces most of the text, a new one is made too, and the shorter taken.
  */
-function sourceDelta(revision: Revision, base: number, { kind, textOf, diff }: RedeltaStepOptions): MaybePromise<Uint8Array | undefined> {
+function sourceDelta(revision: Revision, base: number, { kind, sourceDeltas, textOf, diff, tighten }: RedeltaStepOptions): MaybePromise<Uint8Array | undefined> {
   const { delta, text } = revision;
   if (delta === undefined || text === undefined) return undefined;
   const isLong = delta.length * 2 > text.length;
-  if (kind !== 'manifest' && !isLong) return delta;
+  if (kind !== 'manifest' && sourceDeltas === 'kept' && !isLong) return delta;
   return andThen(textOf(base), (baseText) => {
     if (kind === 'manifest' && !isLineAligned(baseText, delta)) return undefined;
-    if (!isLong) return delta;
+    const known = kind === 'manifest' || sourceDeltas === 'kept' ? delta : tighten(baseText, delta, text);
+    if (!isLong) return known;
     const made = diff(baseText, text);
-    return made.length < delta.length ? made : delta;
+    return made.length < known.length ? made : known;
   });
 }
 

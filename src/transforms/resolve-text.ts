@@ -56,5 +56,7 @@ export function createResolveStep({ resolver, spoilt, onDamage, onUnresolved }: 
 /** The last step of a revision: its text is let go, or kept for those built on it. */
 export const createSettleStep = (resolver: TextResolver): RevisionStep => (_batch, revision) => {
   resolver.settle(revision);
+  // A full text: it is in the memory of the text.
+  if (revision.delta === revision.text) revision.delta = undefined;
   revision.text = undefined;
 };

@@ -5,7 +5,8 @@ import { describe, it } from 'mocha';
 
 import { isLineAligned } from '../../src/delta/align.js';
 import { diffTexts } from '../../src/delta/diff.js';
-import { foldChain, foldDeltas } from '../../src/delta/fold.js';
+import { foldDeltas } from '../../src/delta/fold.js';
+import { foldChain } from '../../src/delta/fold-chain.js';
 import { HUNK_HEADER, patchedSize } from '../../src/formats/hunks.js';
 import { applyHunks, hunk } from '../support/revlog-builder.js';
 import { listHunks, looseDelta, looseLines } from './reference.js';

@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { before, describe, it } from 'mocha';
 
 import { createDiffer } from '../../src/delta/diff.js';
-import { foldChain } from '../../src/delta/fold.js';
+import { foldChain } from '../../src/delta/fold-chain.js';
 import { runHgOk } from '../support/hg-session.js';
 import { type Mercurial, requireMercurials } from '../support/mercurial.js';
 import { useTempFolder } from '../support/temp-folder.js';

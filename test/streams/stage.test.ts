@@ -4,8 +4,8 @@ import { describe, it } from 'mocha';
 
 import { andThen } from '../../src/engines/engine.js';
 import type { RevisionBatch } from '../../src/formats/record.js';
-import type { Stage } from '../../src/streams/stage.js';
-import { drive, fuseStages, lazyStage } from '../../src/streams/stage.js';
+import type { RevisionStep, Stage } from '../../src/streams/stage.js';
+import { drive, fuseStages, lazyStage, stageOf } from '../../src/streams/stage.js';
 import { batchesOf, batchOf, revsOf } from './support.js';
 
 const marked = (batch: RevisionBatch, mark: string): RevisionBatch => ({ ...batch, path: batch.path + mark });
@@ -105,6 +105,87 @@ describe('stage', () => {
       flushes.flush = () => Promise.reject(failure);
       await assert.rejects(async () => fuseStages([flushes, spy]).flush?.(), failure);
       assert.deepEqual(seen, []);
+    });
+  });
+
+  describe('of steps', () => {
+    /** Writes down what is done to which revision. */
+    const noted = (name: string, seen: string[], wait: (rev: number) => boolean = () => false): RevisionStep => (_batch, { rev }) => {
+      const note = (): void => void seen.push(`${name}${rev}`);
+      if (wait(rev)) return Promise.resolve().then(note);
+      note();
+      return undefined;
+    };
+    const ORDER = ['a0', 'b0', 'c0', 'a1', 'b1', 'c1', 'a2', 'b2', 'c2'];
+
+    it('takes each revision through all before the next one begins', () => {
+      const seen: string[] = [];
+      const given = batchOf([0, 1, 2]);
+      assert.equal(stageOf(noted('a', seen), noted('b', seen), noted('c', seen))(given), given);
+      assert.deepEqual(seen, ORDER);
+    });
+
+    const waits: readonly (readonly [string, (name: string, rev: number) => boolean])[] = [
+      ['the first step', (name) => name === 'a'],
+      ['the last step', (name) => name === 'c'],
+      ['a step in the middle, of one revision', (name, rev) => name === 'b' && rev === 1],
+      ['all of them', () => true],
+      ['the last of all', (name, rev) => name === 'c' && rev === 2],
+    ];
+    for (const [title, wait] of waits) {
+      it(`keeps the order where it has to wait for ${title}`, async () => {
+        const seen: string[] = [];
+        const given = batchOf([0, 1, 2]);
+        const steps = ['a', 'b', 'c'].map((name) => noted(name, seen, (rev) => wait(name, rev)));
+        const answer = stageOf(...steps)(given);
+        assert.ok(answer instanceof Promise);
+        assert.equal(await answer, given);
+        assert.deepEqual(seen, ORDER);
+      });
+    }
+
+    it('gives each step the batch and the revision, to fill in place', () => {
+      const given = batchOf([4, 5]);
+      const fill: RevisionStep = (batch, revision) => {
+        assert.equal(batch, given);
+        assert.ok(given.revisions.includes(revision));
+        revision.text = Buffer.from(`text ${revision.rev}`);
+      };
+      void stageOf(fill)(given);
+      assert.deepEqual(given.revisions.map(({ text }) => Buffer.from(text ?? []).toString()), ['text 4', 'text 5']);
+    });
+
+    it('does nothing without steps, or without revisions', () => {
+      const given = batchOf([0, 1]);
+      assert.equal(stageOf()(given), given);
+      const none = batchOf([]);
+      assert.equal(stageOf(() => assert.fail('called'))(none), none);
+    });
+
+    it('stops at a failure, whether it comes at once or later', async () => {
+      const failure = new Error('in the step');
+      const failsAt = (rev: number, fail: () => Promise<void>): RevisionStep => (_batch, revision) => (revision.rev === rev ? fail() : undefined);
+      const throws = (): never => {
+        throw failure;
+      };
+      const seen: string[] = [];
+      assert.throws(() => stageOf(noted('a', seen), failsAt(1, throws), noted('c', seen))(batchOf([0, 1, 2])), failure);
+      assert.deepEqual(seen, ['a0', 'c0', 'a1']);
+      for (const fail of [throws, () => Promise.reject(failure)]) {
+        seen.length = 0;
+        const stage = stageOf(noted('a', seen, () => true), failsAt(1, fail), noted('c', seen));
+        await assert.rejects(async () => stage(batchOf([0, 1, 2])), failure);
+        assert.deepEqual(seen, ['a0', 'c0', 'a1']);
+      }
+    });
+
+    it('takes 20,000 revisions, waiting for each or for none', async () => {
+      const given = batchOf(Array.from({ length: 20_000 }, (_, rev) => rev));
+      for (const wait of [true, false]) {
+        const seen: string[] = [];
+        await stageOf(noted('a', seen, () => wait))(given);
+        assert.equal(seen.length, 20_000);
+      }
     });
   });
 
