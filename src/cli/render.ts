@@ -25,6 +25,13 @@ function deltas(kind: RevlogKind, { redelta, policy }: Pick<ConversionPlan, 'red
   return policy[kind].deltas ? `redelta ${redelta} (${describePolicy(kind, policy[kind])})` : describePolicy(kind, policy[kind]);
 }
 
+/** What was compared with what. */
+function checked({ checked: how, policy }: Pick<ConversionSummary, 'checked' | 'policy'>): string {
+  if (how === 'none') return 'nothing (--check none)';
+  const chunks = 'every chunk was decoded again and compared';
+  return policy === undefined ? chunks : `every text with its node, every new delta with its text; ${chunks}`;
+}
+
 /** At most this many names are listed one by one. */
 const MANY = 10;
 
@@ -53,7 +60,7 @@ export function renderSummary(summary: ConversionSummary): string {
     ...table([['', 'revlogs', 'revisions', 'before', 'after', 'change'], ...cells]),
     '',
     `time          ${duration(summary.milliseconds)}, ${plural(summary.jobs, 'thread')}, ${bytes(summary.bytesBefore / Math.max(seconds, 0.001))}/s`,
-    `checked       ${summary.checked === 'chunks' ? 'every chunk was decoded again and compared' : 'nothing (--check none)'}`,
+    `checked       ${checked(summary)}`,
     ...(summary.policy === undefined ? [] : [`deltas        ${REVLOG_KINDS.map((kind) => `${KIND_NAMES[kind]}: ${deltas(kind, summary)}`).join('; ')}`]),
     `requirements  added: ${list(summary.requirements.added)}; removed: ${list(summary.requirements.removed)}`,
     `carried       ${plural(summary.carriedFiles, 'other file')}, ${bytes(summary.carriedBytes)}; files of the working copy are not copied`,

@@ -129,9 +129,8 @@ function testConversion(hg: string, layout: Layout, folders: Folders): void {
   });
 }
 
-/** New deltas in every way there is; the first is looked at more closely than the others. */
-const REDELTAS: readonly (readonly [title: string, options: ConvertOptions])[] = [
-  ['all', { redelta: 'all' }],
+/** Other ways to new deltas than `all`, which every layout goes. */
+const WAYS: readonly (readonly [title: string, options: ConvertOptions])[] = [
   ['parent', { redelta: 'parent' }],
   ['multibase', { redelta: 'multibase' }],
   ['fulladd', { redelta: 'fulladd' }],
@@ -142,27 +141,37 @@ const REDELTAS: readonly (readonly [title: string, options: ConvertOptions])[] =
   ['no deltas', { redelta: 'all', policy: { deltas: false, filelog: { deltas: false }, manifest: { deltas: false } } }],
 ];
 
+/** Ways that a layout goes besides: all are gone by one layout after the other. */
+const WAYS_EACH = 3;
+
+const waysOf = (layout: Layout): typeof WAYS => {
+  const first = LAYOUTS.indexOf(layout) * WAYS_EACH;
+  return Array.from({ length: WAYS_EACH }, (_, i) => WAYS[(first + i) % WAYS.length]).filter((way) => way !== undefined);
+};
+
 const isDeltaInfo = (folder: string): boolean => ['.hg/requires', '.hg/store/requires'].some((name) => existsSync(join(folder, name)) && readFileSync(join(folder, name), 'utf8').includes('delta-info-revlog'));
 
 function testRedelta(hg: string, layout: Layout, folders: Folders): void {
   const all = (): Converted => view(hg, layout, folders, folders.to('all'));
 
-  for (const [title, options] of REDELTAS) {
-    it(`new deltas: ${title}`, async () => {
-      const destination = folders.to(title.replace(/\W+/g, '-'));
-      const conversion = convertRepository(folders.source, destination, { to: 'zstd', ...options });
-      if (isDeltaInfo(folders.source) && /3\.7|no generaldelta/.test(title)) {
-        await assert.rejects(conversion, { code: 'USAGE' });
-        return;
-      }
-      await conversion;
-      const converted = view(hg, layout, folders, destination);
-      checkVerify(converted);
-      checkSameHistory(converted);
-      checkCarriedFiles(converted);
-      if (layout.without?.partialBundle !== undefined) return;
-      emptyFolder(folders.scratch);
-      checkPartialBundle(converted);
+  const convertWith = async (name: string, options: ConvertOptions): Promise<void> => {
+    await convertRepository(folders.source, folders.to(name), { to: 'zstd', ...options });
+    const converted = view(hg, layout, folders, folders.to(name));
+    checkVerify(converted);
+    checkSameHistory(converted);
+  };
+
+  it('is converted with all deltas anew', async () => {
+    await convertWith('all', { redelta: 'all' });
+    checkCarriedFiles(all());
+    checkEngine(all(), 'zstd');
+  });
+
+  for (const [title, options] of waysOf(layout)) {
+    it(`with new deltas: ${title}`, async () => {
+      const conversion = convertWith(title.replace(/\W+/g, '-'), options);
+      if (isDeltaInfo(folders.source) && /3\.7|no generaldelta/.test(title)) await assert.rejects(conversion, { code: 'USAGE' });
+      else await conversion;
     });
   }
 
