@@ -6,25 +6,25 @@ export const NO_SNAPSHOT = -1;
 /** What is known of the revisions of a revlog that is being written: the base of each, and what its chain costs. */
 export class ChainTable {
   /** Delta base, FULL_TEXT or NULL_BASE. */
-  readonly base: Int32Array;
+  base: Int32Array;
   /** Bytes of the chunk as stored. */
-  readonly chunkLength: Int32Array;
+  chunkLength: Int32Array;
   /** Length of the raw text. */
-  readonly rawSize: Int32Array;
+  rawSize: Int32Array;
   /** Deltas between the revision and the full text of its chain; 0: it is a full text. */
-  readonly chainLength: Int32Array;
+  chainLength: Int32Array;
   /** Stored bytes of its chain, the full text and its own chunk among them. */
-  readonly chainBytes: Float64Array;
+  chainBytes: Float64Array;
   /** The full text that its chain begins with. */
-  readonly chainStart: Int32Array;
+  chainStart: Int32Array;
   /** 0: a full text; n: a snapshot on one of level n - 1; NO_SNAPSHOT. */
-  readonly level: Int16Array;
+  level: Int16Array;
   /** The latest snapshot built on this one; -1: none. */
-  readonly lastBuiltOn: Int32Array;
+  lastBuiltOn: Int32Array;
   /** The snapshot before this one that has the same base; for full texts the full text before. -1: none. */
-  readonly siblingBefore: Int32Array;
+  siblingBefore: Int32Array;
   /** Where the chunk begins among the chunks. */
-  private readonly offset: Float64Array;
+  private offset: Float64Array;
   /** The latest full text; -1: none. */
   lastFullText = -1;
   /** Bytes of all chunks so far. */
@@ -32,6 +32,7 @@ export class ChainTable {
   /** Revisions so far. */
   length = 0;
 
+  /** @param capacity revisions to make room for at once; it grows where there are more */
   constructor(capacity: number) {
     this.base = new Int32Array(capacity);
     this.chunkLength = new Int32Array(capacity);
@@ -51,6 +52,7 @@ export class ChainTable {
    * @param isSnapshot of a delta: whether it is a snapshot, see {@link isSnapshotOn}
    */
   add(base: number, chunkLength: number, rawSize: number, isSnapshot: boolean): void {
+    if (this.length === this.base.length) this.grow();
     const rev = this.length++;
     this.base[rev] = base;
     this.chunkLength[rev] = chunkLength;
@@ -59,6 +61,24 @@ export class ChainTable {
     this.end += chunkLength;
     if (base < 0) this.addRoot(rev, chunkLength);
     else this.addDelta(rev, base, chunkLength, isSnapshot);
+  }
+
+  private grow(): void {
+    const capacity = Math.max(64, this.length * 2);
+    const larger = <T extends Int32Array | Int16Array | Float64Array>(array: T, made: T): T => {
+      made.set(array);
+      return made;
+    };
+    this.base = larger(this.base, new Int32Array(capacity));
+    this.chunkLength = larger(this.chunkLength, new Int32Array(capacity));
+    this.rawSize = larger(this.rawSize, new Int32Array(capacity));
+    this.chainLength = larger(this.chainLength, new Int32Array(capacity));
+    this.chainBytes = larger(this.chainBytes, new Float64Array(capacity));
+    this.chainStart = larger(this.chainStart, new Int32Array(capacity));
+    this.level = larger(this.level, new Int16Array(capacity));
+    this.lastBuiltOn = larger(this.lastBuiltOn, new Int32Array(capacity).fill(-1));
+    this.siblingBefore = larger(this.siblingBefore, new Int32Array(capacity).fill(-1));
+    this.offset = larger(this.offset, new Float64Array(capacity));
   }
 
   private addRoot(rev: number, chunkLength: number): void {

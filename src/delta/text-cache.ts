@@ -24,6 +24,8 @@ export interface TextCache {
 export interface TextCacheOptions {
   /** Bytes of memory to hold, see `bytes`. Two texts are held whatever their size: a base, and what is built on it. @default 32 MiB */
   readonly maxBytes?: number | undefined;
+  /** False: memory is never used again, so that a text outlives its place in here. @default true */
+  readonly reuse?: boolean | undefined;
 }
 
 export const DEFAULT_CACHE_BYTES = 1 << 25;
@@ -42,7 +44,7 @@ function capacityFor(bytes: number): number {
   return Math.ceil(bytes / step) * step;
 }
 
-export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES }: TextCacheOptions = {}): TextCache {
+export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES, reuse = true }: TextCacheOptions = {}): TextCache {
   /** In order of use, the most recent last. */
   const texts = new Map<number, Buffer>();
   /** Memory that is free, by capacity; the last given back is the first taken. */
@@ -52,7 +54,7 @@ export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES }: TextCacheOpt
 
   const giveBack = (text: Buffer): void => {
     const memory = text.buffer as ArrayBuffer;
-    if (memory.byteLength === 0 || freeBytes + memory.byteLength > maxBytes) return;
+    if (!reuse || memory.byteLength === 0 || freeBytes + memory.byteLength > maxBytes) return;
     freeBytes += memory.byteLength;
     const list = free.get(memory.byteLength);
     if (list === undefined) free.set(memory.byteLength, [memory]);

@@ -1,17 +1,27 @@
+import type { Duplex } from 'node:stream';
+
 import { isLineAligned } from '../delta/align.js';
 import { ChainTable } from '../delta/chain-table.js';
 import { makesText } from '../delta/check-delta.js';
 import type { DeltaChoice, DeltaTools } from '../delta/choose-delta.js';
 import { chooseDelta, isUnfit } from '../delta/choose-delta.js';
+import { createDiffer } from '../delta/diff.js';
 import type { DeltaPolicy } from '../delta/policy.js';
+import { PRESETS } from '../delta/policy.js';
 import type { SpoiltRevisions } from '../delta/spoilt.js';
-import type { MaybePromise } from '../engines/engine.js';
+import { createSpoiltRevisions } from '../delta/spoilt.js';
+import type { TextCache } from '../delta/text-cache.js';
+import { createTextCache } from '../delta/text-cache.js';
+import { encodeChunks } from '../engines/chunk-codec.js';
+import type { ChunkCompressor, CompressorOptions, EngineName, MaybePromise } from '../engines/engine.js';
 import { andThen } from '../engines/engine.js';
+import { findEngine, loadEngine } from '../engines/registry.js';
 import { runSteps } from '../engines/steps.js';
 import { RevconvertError } from '../errors.js';
 import type { Revision, RevisionBatch, RevlogKind } from '../formats/record.js';
 import { deltaOf, FULL_TEXT, NULL_BASE } from '../formats/record.js';
-import type { RevisionStep } from '../streams/stage.js';
+import type { RevisionStep, Stage } from '../streams/stage.js';
+import { lazyStage, stageOf, toTransform } from '../streams/stage.js';
 
 export interface RedeltaStepOptions {
   readonly kind: RevlogKind;
@@ -124,3 +134,63 @@ const DELTA_QUALITY = 0x03c0;
 /** Quality is not told: that is legal, and it is the writer's opinion only. */
 const withDeltaInfo = (flags: number, isSnapshot: boolean): number =>
   (flags & ~(DELTA_IS_SNAPSHOT | DELTA_QUALITY)) | (isSnapshot ? DELTA_IS_SNAPSHOT : 0);
+
+export interface RecomputeDeltaOptions extends CompressorOptions {
+  /** Engine of the chunks: how small a delta is, is what it takes when stored. */
+  readonly engine: EngineName;
+  /** How deltas are chosen. @default that of the preset `mercurial` for the kind of the first batch */
+  readonly policy?: DeltaPolicy | undefined;
+  /** Bytes of texts to keep as bases; one that was let go is no candidate. @default 32 MiB */
+  readonly maxCacheBytes?: number | undefined;
+}
+
+/**
+ * Chooses the delta of each revision anew and fills `deltaBase`, `delta` and `chunk`: a Transform over batches, in object
+ * mode. The stream has every revision of one revlog, from the first on, `text` filled.
+ * @throws (as the stream's error) RevconvertError ENGINE_MISSING, LEVEL, CHECK_FAILED; INTERNAL where `text` is missing
+ */
+export function recomputeDelta(options: RecomputeDeltaOptions): Duplex {
+  const compressorOf = async (): Promise<ChunkCompressor> => (await loadEngine(findEngine(options.engine))).createCompressor(options);
+  let stage: Stage | undefined;
+  return toTransform(
+    lazyStage(async () => {
+      const compressor = await compressorOf();
+      return (batch) => (stage ??= createRecomputeStage(batch.kind, compressor, options))(batch);
+    }),
+  );
+}
+
+function createRecomputeStage(kind: RevlogKind, compressor: ChunkCompressor, options: RecomputeDeltaOptions): Stage {
+  const cache = createTextCache({ maxBytes: options.maxCacheBytes });
+  const differ = createDiffer();
+  const flags: number[] = [];
+  const spoilt = createSpoiltRevisions();
+  const step = createRedeltaStep({
+    kind,
+    policy: options.policy ?? PRESETS.mercurial[kind],
+    revisions: 0,
+    deltaInfo: false,
+    sourceDeltas: 'tightened',
+    check: true,
+    spoilt: { add: (rev) => spoilt.add(rev), has: (rev) => spoilt.has(rev) || cache.get(rev) === undefined },
+    flagsOf: (rev) => flags[rev] ?? 0,
+    textOf: (rev) => cache.get(rev) ?? EMPTY,
+    diff: (base, text) => differ.diff(base, text, { lines: kind === 'manifest' }),
+    tighten: (base, delta, text) => differ.tighten(base, delta, text),
+    compress: (delta) => andThen(encodeChunks([delta], compressor), ([chunk]) => chunk ?? delta),
+  });
+  const remember: RevisionStep = ({ path }, { rev, text, damaged, flags: own }) => {
+    flags[rev] = own;
+    if (text !== undefined) cache.put(rev, copyOf(text, cache));
+    else if (!damaged) throw new RevconvertError('INTERNAL', 'the text was not resolved by an earlier stage', { path, rev });
+  };
+  return stageOf(step, remember);
+}
+
+function copyOf(text: Uint8Array, cache: TextCache): Buffer {
+  const own = cache.allocate(text.length);
+  own.set(text);
+  return own;
+}
+
+const EMPTY = new Uint8Array(0);

@@ -1,11 +1,21 @@
+import type { Duplex } from 'node:stream';
+
 import type { SpoiltRevisions } from '../delta/spoilt.js';
-import { isSpoilt } from '../delta/spoilt.js';
+import { createSpoiltRevisions, isSpoilt } from '../delta/spoilt.js';
+import { createTextCache } from '../delta/text-cache.js';
 import type { TextResolver } from '../delta/text-resolver.js';
+import { createTextResolver } from '../delta/text-resolver.js';
+import type { ChunkDecoders } from '../engines/chunk-codec.js';
+import { loadDecoders } from '../engines/chunk-codec.js';
 import { isPromise } from '../engines/engine.js';
-import type { RevconvertError } from '../errors.js';
-import { toRevconvertError } from '../errors.js';
+import { runSteps } from '../engines/steps.js';
+import { RevconvertError, toRevconvertError } from '../errors.js';
 import type { Revision } from '../formats/record.js';
-import type { RevisionStep } from '../streams/stage.js';
+import { readChain } from '../streams/chain-reader.js';
+import type { RevlogFiles } from '../streams/read-revlog.js';
+import { openRevlog } from '../streams/read-revlog.js';
+import type { RevisionStep, Stage } from '../streams/stage.js';
+import { lazyStage, stageOf, toTransform } from '../streams/stage.js';
 
 export interface ResolveStepOptions {
   readonly resolver: TextResolver;
@@ -60,3 +70,40 @@ export const createSettleStep = (resolver: TextResolver): RevisionStep => (_batc
   if (revision.delta === revision.text) revision.delta = undefined;
   revision.text = undefined;
 };
+
+export interface ResolveTextOptions {
+  /** Where the revlog is: a text that is needed again and was let go is rebuilt from there. Without it, that is an error. */
+  readonly revlog?: RevlogFiles | undefined;
+  /** Bytes of texts to keep for those built on them. @default 32 MiB */
+  readonly maxCacheBytes?: number | undefined;
+}
+
+/**
+ * Fills `text` from `delta` and the text of its base: a Transform over batches, in object mode. Revisions come in order,
+ * from the first on, decompressed. A batch holds the texts of all its revisions: give `readRevlog` limits that suit them.
+ * @throws (as the stream's error) RevconvertError CHUNK_*, DELTA_MALFORMED with path and revision; USAGE where a text was
+ *   let go and there is no `revlog`; as `openRevlog`
+ */
+export function resolveText({ revlog, maxCacheBytes }: ResolveTextOptions = {}): Duplex {
+  const cache = createTextCache({ maxBytes: maxCacheBytes, reuse: false });
+  const fetchFrom = async (files: RevlogFiles, rev: number, decoders: ChunkDecoders): Promise<Buffer> => {
+    // Opened for this once: a stream that is destroyed has nothing to close.
+    const reader = openRevlog(files);
+    try {
+      return await runSteps(readChain(rev, reader.origin, decoders, cache));
+    } finally {
+      reader.close();
+    }
+  };
+  const load = async (): Promise<Stage> => {
+    const decoders = await loadDecoders();
+    const fetch = (rev: number): Promise<Buffer> => {
+      if (revlog !== undefined) return fetchFrom(revlog, rev, decoders);
+      throw new RevconvertError('USAGE', 'a text that is needed was let go: give the revlog, or more maxCacheBytes', { rev });
+    };
+    const resolver = createTextResolver({ cache, lastUse: () => Infinity, fetch });
+    const settle: RevisionStep = (_batch, revision) => resolver.settle(revision);
+    return stageOf(createResolveStep({ resolver, spoilt: createSpoiltRevisions() }), settle);
+  };
+  return toTransform(lazyStage(load));
+}
