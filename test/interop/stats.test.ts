@@ -10,8 +10,7 @@ import type { NamedStats, RevlogStats, StoreStats } from '../../src/index.js';
 import { collectStats } from '../../src/index.js';
 import { assertSameFigures } from '../support/debugrevlog.js';
 import { hgVersion, runHgOk, withHg } from '../support/hg-session.js';
-import { Committer, noise, sourceText } from '../support/histories.js';
-import type { History } from '../support/layouts.js';
+import { churnHistory } from '../support/histories.js';
 import { LAYOUTS, made } from '../support/layouts.js';
 import type { Mercurial } from '../support/mercurial.js';
 import { requireMercurials } from '../support/mercurial.js';
@@ -75,34 +74,6 @@ async function compareAll(hg: string, repository: string, config: readonly strin
   return compared;
 }
 
-/** Those that change again and again. */
-const HOT_LINES = 80;
-
-/** Three branches in which the same lines are rewritten, and merges: chains grow too long, and snapshots of several depths come about. */
-const churn: History = async (session) => {
-  const work = new Committer(session);
-  const lines = sourceText(400, 1).split('\n');
-  let round = 0;
-  const commit = async (): Promise<void> => {
-    round++;
-    for (let i = 0; i < 60; i++) lines[noise(2, round * 100 + i).readUInt16BE() % HOT_LINES] = `${noise(12, round * 1000 + i).toString('hex')} in round ${round}`;
-    work.write('churn.txt', lines.join('\n'));
-    work.write(`other/file-${round % 12}.txt`, sourceText(round, round));
-    await work.commit(`round ${round}`);
-  };
-  for (let i = 0; i < 5; i++) await commit();
-  const heads: string[] = [];
-  for (let branch = 0; branch < 3; branch++) {
-    await work.hg('update', '--clean', '4');
-    for (let i = 0; i < 45; i++) await commit();
-    heads.push(await work.hg('log', '--rev', '.', '--template', '{node}'));
-  }
-  for (const head of heads.slice(0, 2)) {
-    await work.hg('merge', '--tool', ':local', '--rev', head);
-    for (let i = 0; i < 8; i++) await commit();
-  }
-};
-
 /** Those that differ in how revlogs are written. */
 const COMPARED = [
   ...['zlib', 'zstd', 'none', 'split changelog, manifest and filelog', 'changelog with deltas', 'no generaldelta', 'generaldelta without sparse-revlog'],
@@ -136,7 +107,7 @@ describe('stats and hg debugrevlog', () => {
     it(`agree on a history with much change and merges, ${title}`, async function () {
       for (const { hg, version } of requireMercurials(this)) {
         const repository = temporary(version);
-        await made(config, churn)(hg, repository);
+        await made(config, churnHistory)(hg, repository);
         const compared = await compareAll(hg, repository);
         const file = compared.find(({ path }) => path === 'data/churn.txt.i');
         assert.ok(file !== undefined);

@@ -257,3 +257,31 @@ export async function smallHistory(session: HgSession): Promise<void> {
     await work.commit(`another head ${round}`);
   }
 }
+
+/** Those that change again and again. */
+const HOT_LINES = 80;
+
+/** Three branches in which the same lines are rewritten, and merges: chains grow too long, and snapshots of several depths come about. */
+export async function churnHistory(session: HgSession): Promise<void> {
+  const work = new Committer(session);
+  const lines = sourceText(400, 1).split('\n');
+  let round = 0;
+  const commit = async (): Promise<void> => {
+    round++;
+    for (let i = 0; i < 60; i++) lines[noise(2, round * 100 + i).readUInt16BE() % HOT_LINES] = `${noise(12, round * 1000 + i).toString('hex')} in round ${round}`;
+    work.write('churn.txt', lines.join('\n'));
+    work.write(`other/file-${round % 12}.txt`, sourceText(round, round));
+    await work.commit(`round ${round}`);
+  };
+  for (let i = 0; i < 5; i++) await commit();
+  const heads: string[] = [];
+  for (let branch = 0; branch < 3; branch++) {
+    await work.hg('update', '--clean', '4');
+    for (let i = 0; i < 45; i++) await commit();
+    heads.push(await work.hg('log', '--rev', '.', '--template', '{node}'));
+  }
+  for (const head of heads.slice(0, 2)) {
+    await work.hg('merge', '--tool', ':local', '--rev', head);
+    for (let i = 0; i < 8; i++) await commit();
+  }
+}
