@@ -12,7 +12,9 @@ interface ErrorRule {
   readonly hint: string;
 }
 
-const damaged = 'run `hg verify` on the source; --keep-going carries what is damaged over as it is and lists it';
+const damaged = 'run `revconvert verify` on the source; --keep-going carries what is damaged over as it is and lists it';
+
+const referred = 'the history does not agree with itself here: pull it anew from a sound clone (`hg clone --pull`)';
 
 /** The codes. A code never changes its meaning once released. */
 export const ERROR_RULES = {
@@ -39,6 +41,14 @@ export const ERROR_RULES = {
   DELTA_MALFORMED: { kind: 'input', hint: damaged },
   NODE_MISMATCH: { kind: 'input', hint: damaged },
   ENTRY_RANGE: { kind: 'input', hint: 'the revlog is larger than its format allows' },
+  DATA_TRAILING: { kind: 'input', hint: 'compare the file with that of another clone; a conversion leaves the bytes behind' },
+  DUPLICATE_NODE: { kind: 'input', hint: referred },
+  TEXT_MALFORMED: { kind: 'input', hint: referred },
+  LINKREV: { kind: 'input', hint: referred },
+  FILE_LIST: { kind: 'input', hint: referred },
+  REVISION_MISSING: { kind: 'input', hint: referred },
+  REVISION_UNNAMED: { kind: 'input', hint: referred },
+  COPY_SOURCE: { kind: 'input', hint: referred },
   REVLOG_MISSING: { kind: 'input', hint: damaged },
   STORE_DISORDER: { kind: 'input', hint: '`hg verify` says whether history refers to the file; `hg debugrebuildfncache` lists what it refers to' },
   LOCKED: { kind: 'system', hint: 'wait for the other process, give a longer --lock-timeout, or use --no-lock on a repository that nobody writes to' },

@@ -26,6 +26,8 @@ export type { ConvertOptions, Progress } from './repository/options.js';
 export type { ConversionPlan } from './repository/plan.js';
 export { readPolicyFile } from './repository/read-policy.js';
 export type { ConversionSummary } from './repository/summary.js';
+export type { VerifyOptions, VerifyReport } from './repository/verify/verify.js';
+export { verifyRepository } from './repository/verify/verify.js';
 export { writeRevlog } from './sinks/write-revlog.js';
 export type { RevlogFiles, RevlogReader } from './streams/read-revlog.js';
 export { openRevlog, readRevlog } from './streams/read-revlog.js';

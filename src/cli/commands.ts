@@ -2,6 +2,7 @@ import type { Command } from './command.js';
 import { convertCommand } from './convert-command.js';
 import { perfCommand } from './perf-command.js';
 import { statsCommand } from './stats-command.js';
+import { verifyCommand } from './verify-command.js';
 
 /** A command that is asked for by its name, as the first argument. */
 interface NamedCommand {
@@ -14,6 +15,7 @@ interface NamedCommand {
 const NAMED: readonly NamedCommand[] = [
   { name: 'stats', summary: 'say what a store is made of', command: statsCommand },
   { name: 'perf', summary: 'measure how fast a store is read', command: perfCommand },
+  { name: 'verify', summary: 'check every revision, and what changesets, manifests and files say of each other', command: verifyCommand },
 ];
 
 /** The command that a command line means, and what is left of the line. A repository of that name is given as `./name`. */

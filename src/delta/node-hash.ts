@@ -45,3 +45,40 @@ export function createNodeHasher(): NodeHasher {
     return hash('sha1', scratch.subarray(0, size), 'buffer');
   };
 }
+
+/** Bytes in front of a text where {@link hashInPlace} puts its parents. */
+export const NODE_HEADROOM = PARENTS_BYTES;
+
+/**
+ * The node that parents and a text make, without copying the text: the parents are written in front of it.
+ * @param nodes 20 bytes for each revision, from `at` on, `stride` bytes apart
+ * @param text with {@link NODE_HEADROOM} bytes in front of it that are the caller's
+ * @returns 20 bytes, one character each
+ */
+export function hashInPlace(nodes: NodeColumn, p1: number, p2: number, text: Buffer): string {
+  const whole = Buffer.from(text.buffer, text.byteOffset - PARENTS_BYTES, PARENTS_BYTES + text.length);
+  const { table, at, stride } = nodes;
+  const one = at + p1 * stride;
+  const other = at + p2 * stride;
+  // The null revision has the smallest node of all: it comes first.
+  const isP1Larger = p2 < 0 || (p1 >= 0 && table.compare(table, other, other + NODE_BYTES, one, one + NODE_BYTES) > 0);
+  putNode(nodes, isP1Larger ? p2 : p1, whole, 0);
+  putNode(nodes, isP1Larger ? p1 : p2, whole, NODE_BYTES);
+  return hash('sha1', whole, 'binary');
+}
+
+/** Where the nodes of a revlog stand in memory. */
+export interface NodeColumn {
+  readonly table: Buffer;
+  readonly at: number;
+  readonly stride: number;
+}
+
+function putNode({ table, at, stride }: NodeColumn, rev: number, target: Buffer, to: number): void {
+  if (rev < 0) target.fill(0, to, to + NODE_BYTES);
+  else table.copy(target, to, at + rev * stride, at + rev * stride + NODE_BYTES);
+}
+
+/** The node of a revision as it stands in its index, as {@link hashInPlace} gives it. */
+export const nodeText = ({ table, at, stride }: NodeColumn, rev: number): string =>
+  table.toString('latin1', at + rev * stride, at + rev * stride + NODE_BYTES);

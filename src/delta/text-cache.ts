@@ -13,6 +13,8 @@ export interface TextCache {
   put(rev: number, text: Buffer): void;
   /** Memory that was allocated here and is not wanted. */
   giveBack(text: Buffer): void;
+  /** Takes a text out, whose memory is the caller's from now on; undefined where it is not here (any more). */
+  take(rev: number): Buffer | undefined;
   /** Forgets a text that nothing needs any more: its memory is the next that is used again, while it is in the processor's cache. */
   release(rev: number): void;
   /** Forgets all texts: those of another revlog come next. */
@@ -26,6 +28,8 @@ export interface TextCacheOptions {
   readonly maxBytes?: number | undefined;
   /** False: memory is never used again, so that a text outlives its place in here. @default true */
   readonly reuse?: boolean | undefined;
+  /** Bytes that are free in front of every text, for who puts something there. @default 0 */
+  readonly headroom?: number | undefined;
 }
 
 export const DEFAULT_CACHE_BYTES = 1 << 25;
@@ -44,7 +48,7 @@ function capacityFor(bytes: number): number {
   return Math.ceil(bytes / step) * step;
 }
 
-export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES, reuse = true }: TextCacheOptions = {}): TextCache {
+export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES, headroom = 0, reuse = true }: TextCacheOptions = {}): TextCache {
   /** In order of use, the most recent last. */
   const texts = new Map<number, Buffer>();
   /** Memory that is free, by capacity; the last given back is the first taken. */
@@ -61,12 +65,17 @@ export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES, reuse = true }
     else list.push(memory);
   };
 
-  const release = (rev: number): void => {
+  const take = (rev: number): Buffer | undefined => {
     const text = texts.get(rev);
-    if (text === undefined) return;
+    if (text === undefined) return undefined;
     texts.delete(rev);
     bytes -= text.buffer.byteLength;
-    giveBack(text);
+    return text;
+  };
+
+  const release = (rev: number): void => {
+    const text = take(rev);
+    if (text !== undefined) giveBack(text);
   };
 
   return {
@@ -79,11 +88,11 @@ export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES, reuse = true }
       return text;
     },
     allocate(size) {
-      const capacity = capacityFor(size);
+      const capacity = capacityFor(headroom + size);
       const memory = free.get(capacity)?.pop();
-      if (memory === undefined) return asBuffer(new Uint8Array(Buffer.allocUnsafeSlow(capacity).buffer, 0, size));
+      if (memory === undefined) return asBuffer(new Uint8Array(Buffer.allocUnsafeSlow(capacity).buffer, headroom, size));
       freeBytes -= capacity;
-      return Buffer.from(memory, 0, size);
+      return Buffer.from(memory, headroom, size);
     },
     put(rev, text) {
       release(rev);
@@ -95,6 +104,7 @@ export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES, reuse = true }
       }
     },
     giveBack,
+    take,
     release,
     clear() {
       for (const rev of [...texts.keys()]) release(rev);

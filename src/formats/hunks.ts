@@ -16,7 +16,8 @@ export interface HunkFault {
   readonly message: string;
 }
 
-const readInt32 = (bytes: Uint8Array, at: number): number =>
+/** One of the three numbers of a hunk. */
+export const readHunkField = (bytes: Uint8Array, at: number): number =>
   ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
 
 /**
@@ -32,9 +33,9 @@ export function patchedSize(delta: Uint8Array, baseSize: number): number | HunkF
   let grown = 0;
   while (at < end) {
     if (at + HUNK_HEADER > end) return { at, message: `hunk header cut short: ${end - at} bytes of ${HUNK_HEADER}` };
-    const from = readInt32(delta, at);
-    const to = readInt32(delta, at + 4);
-    const length = readInt32(delta, at + 8);
+    const from = readHunkField(delta, at);
+    const to = readHunkField(delta, at + 4);
+    const length = readHunkField(delta, at + 8);
     if (from < covered || to < from || length < 0) {
       return { at, message: `hunk replaces ${from} to ${to} with ${length} bytes after one that ended at ${covered}` };
     }

@@ -24,7 +24,8 @@ export const ENTRY_SIZE = 64;
 export const INLINE_LIMIT = 131072;
 
 const MAX_OFFSET = 2 ** 48 - 1;
-const NODE_AT = 32;
+/** Where the node stands in an entry. */
+export const NODE_AT = 32;
 const NODE_SIZE = 20;
 
 /** Read access to an index, by column and revision. No copy is made: `table` may lie in shared memory. */

@@ -13,6 +13,13 @@ export function below(folder: string, name: BytePath): string | Buffer {
   return Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]);
 }
 
+/** A path as it may have crossed threads. */
+export type FilePath = string | Uint8Array;
+
+/** A path for the file system that may have crossed threads, where a Buffer becomes a plain array. */
+export const asPath = (path: FilePath): string | Buffer =>
+  typeof path === 'string' ? path : Buffer.from(path.buffer, path.byteOffset, path.byteLength);
+
 /** The folder part of a name; '' where there is none. */
 export const folderOf = (name: BytePath): BytePath => name.slice(0, Math.max(0, name.lastIndexOf('/')));
 

@@ -13,10 +13,11 @@ import { memorySource, openByteSource } from '../streams/byte-source.js';
 import type { RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog, readBatches } from '../streams/read-revlog.js';
 import { drive } from '../streams/stage.js';
+import type { FilePath } from './byte-path.js';
+import { asPath } from './byte-path.js';
 import type { ConversionSettings } from './settings.js';
 import type { ThreadEngines } from './thread-engines.js';
 
-type FilePath = string | Uint8Array;
 
 /** One revlog to convert whole. Plain data; it crosses threads. */
 export interface RevlogJob {
@@ -53,10 +54,6 @@ export interface RevlogResult {
   /** There is a data file in the source to which no revision can refer (the index is inline, or empty): left behind. */
   readonly staleData: boolean;
 }
-
-/** A path that may have crossed threads, where a Buffer becomes a plain array. */
-export const asPath = (path: FilePath): string | Buffer =>
-  typeof path === 'string' ? path : Buffer.from(path.buffer, path.byteOffset, path.byteLength);
 
 /**
  * The header that a target revlog gets: with new deltas what the policy says, otherwise what the source has, but that

@@ -6,9 +6,9 @@ import { encodeStorePath } from '../formats/store-path.js';
 import { RevlogWriter } from '../sinks/revlog-writer.js';
 import type { RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog } from '../streams/read-revlog.js';
-import { below, displayName } from './byte-path.js';
+import { asPath, below, displayName } from './byte-path.js';
 import type { RangeJob, RangeResult, RevlogJob, RevlogResult } from './convert-revlog.js';
-import { asPath, convertedResult, targetHeader } from './convert-revlog.js';
+import { convertedResult, targetHeader } from './convert-revlog.js';
 import type { RevlogSource } from './discover.js';
 import { dataNameOf } from './discover.js';
 import type { ConversionPlan } from './plan.js';
@@ -16,8 +16,7 @@ import { bytesOf } from './plan.js';
 import type { Range } from './schedule.js';
 import { cutRanges, group, LARGE_REVLOG_BYTES, runInLanes } from './schedule.js';
 import type { ConversionSettings } from './settings.js';
-import type { FinishedTask, RunTask, Task } from './tasks.js';
-import { unwrap } from './tasks.js';
+import type { RunTask, Task, TaskResult } from './tasks.js';
 
 export interface StoreConversion {
   readonly plan: ConversionPlan;
@@ -53,7 +52,7 @@ export async function convertStore(conversion: StoreConversion): Promise<RevlogR
   const open = new Set<LargeRevlog>();
   const perform = async (piece: Piece, run: RunTask): Promise<void> => {
     await piece.turn?.();
-    const finished = piece.take(unwrap(await run(piece.task)));
+    const finished = piece.take(await run(piece.task));
     results.push(...finished);
     conversion.onDone(piece.bytes, finished.length);
   };
@@ -81,7 +80,7 @@ interface Piece {
   /** Waits until the task may begin. */
   readonly turn?: () => Promise<void>;
   /** @returns the revlogs that are complete now */
-  readonly take: (result: FinishedTask) => readonly RevlogResult[];
+  readonly take: (result: TaskResult) => readonly RevlogResult[];
 }
 
 function* pieces(conversion: StoreConversion, bySize: readonly Numbered[], open: Set<LargeRevlog>): Generator<Piece, void, void> {

@@ -1,8 +1,8 @@
-import { lstatSync, mkdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { loadEngine } from '../engines/registry.js';
-import { RevconvertError, toRevconvertError } from '../errors.js';
+import { toRevconvertError } from '../errors.js';
 import { adoptOwner } from './access.js';
 import { below } from './byte-path.js';
 import type { CarryItem } from './carry.js';
@@ -14,20 +14,22 @@ import { checkDestination, createDestination } from './destination.js';
 import { collectFindings } from './findings.js';
 import { flush, flushTree } from './flush.js';
 import type { HeldLocks } from './locks.js';
-import { lockRepository } from './locks.js';
 import type { Repository } from './open.js';
 import { checkNoTransaction, openRepository } from './open.js';
 import type { ConvertOptions, FilledOptions } from './options.js';
 import { fillOptions } from './options.js';
 import type { ConversionPlan, RepositoryFacts } from './plan.js';
-import { bytesOf, chooseEngine, gatherFacts, planConversion } from './plan.js';
+import { chooseEngine, gatherFacts, planConversion } from './plan.js';
 import { createPool } from './pool.js';
 import { trackProgress } from './progress.js';
 import type { ConversionSettings } from './settings.js';
+import { checkUnchanged, takeSnapshot } from './source-snapshot.js';
 import type { ConversionSummary, SummaryInput } from './summary.js';
 import { summarise } from './summary.js';
 import type { TargetModes } from './target-layout.js';
 import { makeFolders, modesFor, writeStoreLists } from './target-layout.js';
+import { looksLarge, threadsWorthFor } from './thread-count.js';
+import { lockNotice, withSource } from './with-source.js';
 
 /**
  * Plans the conversion of a repository; writes nothing, and takes no lock.
@@ -98,12 +100,12 @@ async function build({ repository, locks, options, target }: Build): Promise<Bui
   const modes = modesFor(repository.storeFolder, hg);
   const settings = settingsFor(chooseEngine(repository.requirements, options), options, modes);
   // Threads take a while to start: in a store that is plainly large they do so while its files are looked at.
-  let pool = looksLarge(repository) ? createPool(options.jobs, settings) : undefined;
+  let pool = looksLarge(repository) ? createPool(options.jobs, { kind: 'convert', settings }) : undefined;
   try {
     const facts = gatherFacts(repository);
     const plan = planConversion(facts, options);
-    const snapshot = locks.unlocked === undefined ? undefined : snapshotOf(facts);
-    pool ??= createPool(Math.min(options.jobs, threadsWorthFor(facts)), settings);
+    const snapshot = locks.unlocked === undefined ? undefined : takeSnapshot(repository, facts.discovery.revlogs);
+    pool ??= createPool(Math.min(options.jobs, threadsWorthFor(facts.discovery.revlogs)), { kind: 'convert', settings });
     makeFolders(hg, facts, plan, modes);
     const { threads, lanes } = await pool;
     const store: Omit<StoreConversion, 'signal'> = {
@@ -160,42 +162,6 @@ function settingsFor(chosen: ReturnType<typeof chooseEngine>, options: FilledOpt
   };
 }
 
-/** A thread pays for its start from about this many stored bytes on. */
-const BYTES_A_THREAD = 1 << 20;
-
-function looksLarge({ storeFolder }: Repository): boolean {
-  const files = ['00changelog.i', '00changelog.d', '00manifest.i', '00manifest.d'];
-  const bytes = files.reduce((sum, name) => sum + (statSync(`${storeFolder}/${name}`, { throwIfNoEntry: false })?.size ?? 0), 0);
-  return bytes > 2 * BYTES_A_THREAD;
-}
-
-function threadsWorthFor({ discovery }: RepositoryFacts): number {
-  return Math.max(1, Math.floor(discovery.revlogs.reduce((sum, revlog) => sum + bytesOf(revlog), 0) / BYTES_A_THREAD));
-}
-
-/** Opens and locks a source for the time of an action. */
-async function withSource<T>(source: string, options: FilledOptions, action: (repository: Repository, locks: HeldLocks) => Promise<T>): Promise<T> {
-  const first = openRepository(source);
-  const notice = (lock: string, holder: string): void => options.onNotice?.(`waiting for ${lock}, held by ${holder}`);
-  let locks: HeldLocks = { unlocked: '--no-lock', release: () => undefined };
-  try {
-    if (options.lock) locks = await lockRepository(first, { timeoutSeconds: options.lockTimeout, signal: options.signal, onWait: notice });
-    options.signal?.throwIfAborted();
-    // Again: what was read before the lock was held may have changed since.
-    return await action(openRepository(source), locks);
-  } catch (error) {
-    throw asFailure(error, options.signal);
-  } finally {
-    locks.release();
-  }
-}
-
-/** A caller may abort with any reason, which is then what was thrown. */
-function asFailure(error: unknown, signal: AbortSignal | undefined): RevconvertError {
-  const isReason = signal?.aborted === true && error === signal.reason;
-  return isReason ? new RevconvertError('CANCELLED', 'interrupted', {}, { cause: error }) : toRevconvertError(error);
-}
-
 function carryItems({ files, discovery, repository }: RepositoryFacts): CarryItem[] {
   const prefix = repository.hasStore ? 'store/' : '';
   return [
@@ -207,10 +173,6 @@ function carryItems({ files, discovery, repository }: RepositoryFacts): CarryIte
   ];
 }
 
-/** What to say where a lock was wanted and could not be had. */
-const lockNotice = ({ unlocked }: HeldLocks, { lock }: FilledOptions): string | undefined =>
-  unlocked === undefined || !lock ? undefined : `read without the source's lock (${unlocked}); its files were the same before and after`;
-
 async function commit(target: Destination, signal: AbortSignal | undefined): Promise<void> {
   target.open();
   await flushTree(target.temporary);
@@ -220,32 +182,4 @@ async function commit(target: Destination, signal: AbortSignal | undefined): Pro
     // A folder may be open to new names, but not to be read: then it cannot be flushed, and what is in it is there all the same.
     if (toRevconvertError(error).code !== 'PERMISSION') throw error;
   });
-}
-
-/** Size, time and inode of every revlog: what shows that somebody wrote to a source that is not locked. */
-function snapshotOf({ discovery, repository }: RepositoryFacts): Map<string, string> {
-  const snapshot = new Map<string, string>();
-  for (const { indexPath, dataPath } of discovery.revlogs) {
-    for (const path of [indexPath, dataPath]) {
-      const found = statSync(below(repository.storeFolder, path), { throwIfNoEntry: false });
-      if (found !== undefined) snapshot.set(path, `${found.size} ${found.mtimeMs} ${found.ino}`);
-    }
-  }
-  return snapshot;
-}
-
-/** Lists the source anew: a revlog that came, went or changed, or a transaction that is open, shows that somebody wrote. */
-function checkUnchanged(repository: Repository, before: ReadonlyMap<string, string>): void {
-  compareSnapshots(before, snapshotOf(gatherFacts(repository)));
-  try {
-    checkNoTransaction(repository);
-  } catch (error) {
-    throw new RevconvertError('SOURCE_CHANGED', 'a transaction is open in it', { path: repository.storeFolder }, { cause: error });
-  }
-}
-
-function compareSnapshots(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): void {
-  for (const path of new Set([...before.keys(), ...after.keys()])) {
-    if (before.get(path) !== after.get(path)) throw new RevconvertError('SOURCE_CHANGED', 'it changed during the conversion', { path });
-  }
 }

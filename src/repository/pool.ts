@@ -1,17 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { ConversionSettings } from './settings.js';
-import type { RunTask } from './tasks.js';
-import { createTaskRunner } from './tasks.js';
 import type { TaskThread } from './thread.js';
 import { startThread } from './thread.js';
+import type { Run, Work, WorkKind } from './work.js';
+import { createRunner } from './work.js';
 
 /** Runs tasks in some number of threads. */
-export interface TaskPool {
+export interface TaskPool<K extends WorkKind> {
   /** Threads that work, this one among them. */
   readonly threads: number;
   /** Each runs one task after the other; work is pulled by whichever is free. */
-  readonly lanes: readonly RunTask[];
+  readonly lanes: readonly Run<K>[];
   /** Lets every thread end the batch that it is doing, and waits for it. No file is written after it. */
   close(): Promise<void>;
 }
@@ -23,10 +22,10 @@ const LANES_PER_THREAD = 2;
  * @param jobs threads that work, this very thread among them; 1 starts none
  * @throws RevconvertError ENGINE_MISSING, LEVEL
  */
-export async function createPool(jobs: number, settings: ConversionSettings): Promise<TaskPool> {
-  const others = startThreads(jobs - 1, settings);
+export async function createPool<K extends WorkKind>(jobs: number, work: Work<K>): Promise<TaskPool<K>> {
+  const others = startThreads(jobs - 1, work);
   try {
-    const own = await createOwnLane(settings);
+    const own = await createOwnLane(work);
     return {
       threads: jobs,
       lanes: [...others.lanes, own.run],
@@ -40,15 +39,15 @@ export async function createPool(jobs: number, settings: ConversionSettings): Pr
   }
 }
 
-async function createOwnLane(settings: ConversionSettings): Promise<TaskThread> {
+async function createOwnLane<K extends WorkKind>(work: Work<K>): Promise<TaskThread<K>> {
   let stopped = false;
   let current: Promise<unknown> = Promise.resolve();
-  const runTask = await createTaskRunner(settings, () => stopped);
+  const runTask = await createRunner(work, () => stopped);
   return {
     run(task) {
       // A turn of the event loop before each task lets signals, progress and the other threads' results through.
       const result = nextTurn().then(() => runTask(task));
-      current = result;
+      current = result.catch(() => undefined);
       return result;
     },
     close: async () => {
@@ -58,10 +57,10 @@ async function createOwnLane(settings: ConversionSettings): Promise<TaskThread> 
   };
 }
 
-function startThreads(count: number, settings: ConversionSettings): TaskPool {
-  const threads: TaskThread[] = [];
+function startThreads<K extends WorkKind>(count: number, work: Work<K>): TaskPool<K> {
+  const threads: TaskThread<K>[] = [];
   try {
-    while (threads.length < count) threads.push(startThread(settings));
+    while (threads.length < count) threads.push(startThread(work));
   } catch (error) {
     // No more threads to be had: those that started must not keep the process.
     for (const thread of threads) void thread.close();

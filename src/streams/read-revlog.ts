@@ -53,7 +53,7 @@ export function openRevlog(files: RevlogFiles): RevlogReader {
     return createReader(source, index, {
       path,
       kind: files.kind ?? 'filelog',
-      openData: () => openData(index, files, path),
+      openData: () => openDataOf(index, files, path),
       onDamage: files.onDamage,
       limits: files.limits,
     });
@@ -63,7 +63,12 @@ export function openRevlog(files: RevlogFiles): RevlogReader {
   }
 }
 
-function openData(index: RevlogIndex, files: RevlogFiles, path: string): ByteSource {
+/**
+ * Opens the data file of a revlog that is not inline; one that is missing is none where no revision has any bytes.
+ * @param path of the index, for messages
+ * @throws RevconvertError DATA_MISSING, PERMISSION, SYSTEM
+ */
+export function openDataOf(index: RevlogIndex, files: Pick<RevlogFiles, 'dataFile'>, path: string): ByteSource {
   const dataPath = path.endsWith('.i') ? `${path.slice(0, -1)}d` : path;
   try {
     return openByteSource(files.dataFile, dataPath);
