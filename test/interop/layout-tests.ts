@@ -142,7 +142,7 @@ const WAYS: readonly (readonly [title: string, options: ConvertOptions])[] = [
 ];
 
 /** Ways that a layout goes besides: all are gone by one layout after the other. */
-const WAYS_EACH = 3;
+const WAYS_EACH = 2;
 
 const waysOf = (layout: Layout): typeof WAYS => {
   const first = LAYOUTS.indexOf(layout) * WAYS_EACH;
