@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { describe, it } from 'mocha';
 
 import { listRevlogs, openRevlog } from '../src/index.js';
+import { readBack } from './repository/support.js';
 import { shell } from './support/commands.js';
 import { PROJECT_ROOT } from './support/paths.js';
+import { referenceTexts } from './support/reference-texts.js';
 import { useTempFolder } from './support/temp-folder.js';
 
 const EXAMPLE = join(PROJECT_ROOT, 'examples', 'repository');
@@ -33,7 +35,7 @@ describe('examples', () => {
 
   it('has a test here for each script', () => {
     const scripts = readdirSync(join(PROJECT_ROOT, 'examples')).filter((name) => /\.(?:mjs|sh)$/.test(name));
-    assert.deepEqual(scripts.sort(), ['count-markers.mjs', 'largest-revisions.mjs', 'migrate.mjs', 'migrate.sh', 'recompress-revlog.mjs']);
+    assert.deepEqual(scripts.sort(), ['compare-policies.mjs', 'count-markers.mjs', 'largest-revisions.mjs', 'migrate.mjs', 'migrate.sh', 'recompress-revlog.mjs', 'redelta-revlog.mjs']);
   });
 
   it('recompress-revlog: the revlog made has the same revisions, as zstd', () => {
@@ -48,6 +50,24 @@ describe('examples', () => {
     assert.deepEqual(after?.map(({ node }) => Buffer.from(node).toString('hex')), before?.map(({ node }) => Buffer.from(node).toString('hex')));
     assert.ok(after?.some(({ chunk }) => chunk[0] === 0x28));
     assert.ok(!after?.some(({ chunk }) => chunk[0] === 0x78));
+  });
+
+  it('redelta-revlog: the texts are the same, with deltas chosen anew', async () => {
+    const source = join(EXAMPLE, '.hg/store/00manifest.i');
+    assert.equal(run(`node examples/redelta-revlog.mjs ${source} ${temporary('m.i')} fastest-read manifest`), `${temporary('m.i')}: fastest-read\n`);
+    const [before, after] = [await readBack(source), await readBack(temporary('m.i'))];
+    assert.deepEqual(referenceTexts(after), referenceTexts(before));
+    assert.notDeepEqual(after.map(({ deltaBase }) => deltaBase), before.map(({ deltaBase }) => deltaBase));
+  });
+
+  it('compare-policies: a line for each preset, and nothing left behind', () => {
+    mkdirSync(temporary('tmp'));
+    cpSync(EXAMPLE, temporary('copy'), { recursive: true });
+    const output = run(`TMPDIR=${temporary('tmp')} node examples/compare-policies.mjs ${temporary('copy')}`);
+    const lines = output.trimEnd().split('\n');
+    assert.deepEqual(lines.map((line) => line.split(' ')[0]), ['mercurial', 'mercurial-3.7', 'smallest', 'fastest-read']);
+    for (const line of lines) assert.match(line, /^\S+ +\d{5,} bytes {2}longest chain +\d+ {2}\d+\.\d s$/);
+    assert.deepEqual(readdirSync(temporary('tmp')), []);
   });
 
   it('count-markers: counts every chunk once', () => {
