@@ -30,8 +30,8 @@ export interface DeltaTools {
   readonly diff: (base: Uint8Array, text: Uint8Array) => Uint8Array;
   /** Encodes as it will be stored. */
   readonly compress: (delta: Uint8Array) => MaybePromise<Uint8Array>;
-  /** Whether a revision can be no base: its text is no text of its history. */
-  readonly isOffLimits: (rev: number) => boolean;
+  /** Whether a revision can be no base for another: its text is no text of its history, or readers would fail. */
+  readonly isOffLimits: (base: number, revision: Revision) => boolean;
   /** The source's own delta against this base, where it may be used; undefined: it is to be made. */
   readonly reuse: (revision: Revision, base: number) => MaybePromise<Uint8Array | undefined>;
 }
@@ -57,7 +57,7 @@ export function* chooseDelta(revision: Revision, text: Uint8Array, tools: DeltaT
       const base = candidate < 0 || !policy.generaldelta ? candidate : chains.skipEmpty(candidate);
       if (base < 0 || tried.has(base)) continue;
       tried.add(base);
-      if (tools.isOffLimits(base) || isHopeless(base, revision, text.length, tools)) continue;
+      if (tools.isOffLimits(base, revision) || isHopeless(base, revision, text.length, tools)) continue;
       const trial = yield* tryBase(base, revision, text, tools, best);
       if (trial !== undefined && (best === undefined || trial.chunk.length < best.chunk.length)) best = trial;
     }

@@ -58,7 +58,7 @@ export function createRedeltaStep(options: RedeltaStepOptions): RevisionStep {
     textOf,
     diff,
     compress,
-    isOffLimits: (rev) => isUnfit(flagsOf(rev)) || spoilt.has(rev),
+    isOffLimits: (base, revision) => isUnfit(flagsOf(base)) || spoilt.has(base) || (options.kind === 'changelog' && !isParent(base, revision)),
     reuse: (revision, base) => (options.sourceDeltas !== 'unused' && base === revision.deltaBase ? sourceDelta(revision, base, options) : undefined),
   };
 
@@ -105,6 +105,12 @@ export function createRedeltaStep(options: RedeltaStepOptions): RevisionStep {
     );
   };
 }
+
+/**
+ * Mercurial 7.2 fails to send a changeset whose delta base it must not show (hidden, or secret): a changeset that it
+ * shows has parents that it shows.
+ */
+const isParent = (base: number, { p1, p2 }: Revision): boolean => base === p1 || base === p2;
 
 /** Whether a base can be said without generaldelta. */
 const isPlain = (rev: number, base: number): boolean => base === FULL_TEXT || base === (rev === 0 ? NULL_BASE : rev - 1);

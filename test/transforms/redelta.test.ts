@@ -280,6 +280,14 @@ describe('new deltas', () => {
     assert.deepEqual(basesOf(await redelta([{ text: long('a') }, { text: long('b'), flags: 0x4000 }, { text: long('c') }])), [-1, 0, 1]);
   });
 
+  it('of a changelog are against a parent only: Mercurial cannot send a changeset whose base it must not show', async () => {
+    const history: readonly Given[] = [{ text: long('a') }, { text: long('b'), p1: 0 }, { text: long('c'), p1: 0 }, { text: long('d'), p1: 2 }];
+    for (const generaldelta of [false, true]) {
+      const outcome = await redelta(history, { kind: 'changelog', policy: { generaldelta, previous: true, exhaustive: true } });
+      assert.deepEqual(basesOf(outcome), generaldelta ? [-1, 0, 0, 2] : [-1, 0, -1, 2]);
+    }
+  });
+
   it('without generaldelta are against the revision before, equal texts or not', async () => {
     const outcome = await redelta([{ text: long('a') }, { text: long('b'), p1: -1 }, { text: long('b'), p1: 0 }, { text: long('c'), p1: 0 }, { text: long('c') }], { policy: { generaldelta: false }, compress: (delta) => delta });
     assert.deepEqual(basesOf(outcome), [-1, 0, 1, 2, 3]);
