@@ -21,6 +21,10 @@ const revlog = {
   // A batch holds the texts of its revisions.
   limits: { maxRevisions: 32 },
 };
+if (!Object.hasOwn(PRESETS, preset)) {
+  console.error(`no preset ${preset}; there are ${Object.keys(PRESETS).join(', ')}`);
+  process.exit(2);
+}
 const policy = PRESETS[/** @type {keyof typeof PRESETS} */ (preset)][revlog.kind];
 
 await pipeline(

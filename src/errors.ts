@@ -20,7 +20,7 @@ const referred = 'the history does not agree with itself here: pull it anew from
 export const ERROR_RULES = {
   // the input: a repository or revlog that is damaged, unsupported or in no state to be read
   NOT_A_REPOSITORY: { kind: 'input', hint: 'give the folder that holds .hg' },
-  SHARED_REPOSITORY: { kind: 'input', hint: 'convert the source of the share, then share it again' },
+  SHARED_REPOSITORY: { kind: 'input', hint: 'give the source of the share, where its history is' },
   UNKNOWN_REQUIREMENT: { kind: 'input', hint: 'a newer Mercurial or an extension wrote this repository; convert it back to a known format first' },
   REQUIRES_CORRUPT: { kind: 'input', hint: 'compare .hg/requires with that of another repository; each line is one requirement' },
   ABANDONED_TRANSACTION: { kind: 'input', hint: 'run `hg recover` in the source, then try again' },
@@ -50,7 +50,7 @@ export const ERROR_RULES = {
   REVISION_UNNAMED: { kind: 'input', hint: referred },
   COPY_SOURCE: { kind: 'input', hint: referred },
   REVLOG_MISSING: { kind: 'input', hint: damaged },
-  STORE_DISORDER: { kind: 'input', hint: '`hg verify` says whether history refers to the file; `hg debugrebuildfncache` lists what it refers to' },
+  STORE_DISORDER: { kind: 'input', hint: '`revconvert verify` says whether history refers to the file; `hg debugrebuildfncache` lists what it refers to' },
   LOCKED: { kind: 'system', hint: 'wait for the other process, give a longer --lock-timeout, or use --no-lock on a repository that nobody writes to' },
   // what was asked for
   USAGE: { kind: 'usage', hint: 'see `revconvert --help`' },

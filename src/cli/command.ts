@@ -15,6 +15,8 @@ export interface Command {
   /** The most arguments that are no options, and what to say where there are more. */
   readonly positionals: { readonly most: number; readonly message: string };
   readonly examples: readonly (readonly [command: string, what: string])[];
+  /** What its exit statuses mean, where that differs from those of a conversion. */
+  readonly exitStatus?: string;
   /**
    * @param positionals arguments that are no options
    * @returns the exit status

@@ -15,7 +15,7 @@ interface NamedCommand {
 const NAMED: readonly NamedCommand[] = [
   { name: 'stats', summary: 'say what a store is made of', command: statsCommand },
   { name: 'perf', summary: 'measure how fast a store is read', command: perfCommand },
-  { name: 'verify', summary: 'check every revision, and what changesets, manifests and files say of each other', command: verifyCommand },
+  { name: 'verify', summary: 'check every revision, and what they say of each other', command: verifyCommand },
 ];
 
 /** The command that a command line means, and what is left of the line. A repository of that name is given as `./name`. */
@@ -26,4 +26,4 @@ export function findCommand(argv: readonly string[]): { readonly command: Comman
 }
 
 /** The commands that have a name, for the help. */
-export const listCommands = (): string => ['Commands:', ...NAMED.map(({ name, summary }) => `  revconvert ${name.padEnd(8)} ${summary}`)].join('\n');
+export const listCommands = (): string => ['Commands (each has --help):', ...NAMED.map(({ name, summary }) => `  revconvert ${name.padEnd(6)} <repository>  ${summary}`)].join('\n');

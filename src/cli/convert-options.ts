@@ -25,7 +25,7 @@ const levelsHelp = ENGINE_NAMES.flatMap((name) => {
 
 /** The options of a conversion, for yargs. */
 export const CONVERT_OPTIONS = {
-  to: { type: 'string', requiresArg: true, describe: `Compression of the new store: ${ENGINE_NAMES.join(', ')} [default: the source's]` },
+  to: { type: 'string', requiresArg: true, describe: `Compression of the new store: ${ENGINE_NAMES.join(', ')} [default: the source's]. lz4 is read by Mercurial with the lz4revlog extension only` },
   level: { type: 'string', requiresArg: true, describe: `Compression level (${levelsHelp}; none and lz4 have none)` },
   'changelog-level': { type: 'string', requiresArg: true, describe: 'Level for the changelog [default: --level]' },
   'manifest-level': { type: 'string', requiresArg: true, describe: 'Level for manifests [default: --level]' },
@@ -34,7 +34,7 @@ export const CONVERT_OPTIONS = {
   ...POLICY_OPTIONS,
   'no-generaldelta': { type: 'boolean', describe: 'Leave a source without generaldelta as it is; with --redelta: write manifests and filelogs without it' },
   jobs: { type: 'string', requiresArg: true, describe: 'Threads [default: the cores]; the output does not depend on it' },
-  check: { type: 'string', requiresArg: true, choices: ['none', 'chunks'], describe: 'chunks: decode each written chunk again and compare [default: chunks]' },
+  check: { type: 'string', requiresArg: true, choices: ['none', 'chunks'], describe: 'chunks: decode each written chunk again and compare; with --redelta also texts with their nodes and new deltas with texts [default: chunks]' },
   'keep-going': { type: 'boolean', describe: 'Carry damaged revisions over as they are, list them, and end with status 1' },
   'no-lock': { type: 'boolean', describe: 'Do not lock the source: only where nobody writes to it' },
   'lock-timeout': { type: 'string', requiresArg: true, describe: 'Seconds to wait for a lock [default: 600]' },

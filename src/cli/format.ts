@@ -26,7 +26,8 @@ export function bytes(value: number): string {
 export function change(before: number, after: number): string {
   if (before === 0) return '';
   const percent = (after / before - 1) * 100;
-  return `${percent > 0 ? '+' : ''}${percent.toFixed(1)} %`;
+  const digits = percent.toFixed(1);
+  return Number(digits) === 0 ? '0.0 %' : `${percent > 0 ? '+' : ''}${digits} %`;
 }
 
 export function duration(milliseconds: number): string {

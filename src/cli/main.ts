@@ -11,24 +11,32 @@ const HELP_WIDTH = 100;
 
 /** Whatever yargs finds wrong is wrong with the command line. */
 const fail = (message: string | undefined, error: Error | undefined): never => {
-  throw new RevconvertError('USAGE', (message ?? error?.message ?? 'wrong arguments').replace(/\s*\n\s*/g, ' ').replace(/^Unknown arguments?: /, 'unknown option: --'));
+  const line = (message ?? error?.message ?? 'wrong arguments').replace(/\s*\n\s*/g, ' ').trim();
+  throw new RevconvertError('USAGE', REWORDED.reduce((text, [pattern, words]) => text.replace(pattern, words), line));
 };
 
-const EXIT_STATUS =
-  'Exit status: 0 done; 1 done, with damage to report; 2 wrong command line; 3 damaged or unsupported source; 4 the system failed; 70 a bug; 130 interrupted.';
+/** What yargs says, and what is said in its place. */
+const REWORDED: readonly (readonly [RegExp, string])[] = [
+  [/^Unknown arguments?: /, 'unknown option: --'],
+  [/^Not enough arguments following: (\S+)$/, '--$1: a value is expected'],
+  [/^Invalid values: Argument: (\S+), Given: "(.*?)", Choices: (.*)$/, '--$1: one of $3 is expected, found "$2"'],
+];
 
-function createParser(command: Command, argv: readonly string[], epilogue: string): ReturnType<typeof yargs> {
+const EXIT_STATUS =
+  '0 done; 1 done, with damage to report; 2 wrong command line; 3 damaged or unsupported source; 4 the system failed; 70 a bug; 130 interrupted.';
+
+function createParser(command: Command, argv: readonly string[], usage: string): ReturnType<typeof yargs> {
   const parser = yargs([...argv])
     .scriptName('revconvert')
-    .usage(command.usage)
+    .usage(usage)
     .options(command.options)
     .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false, 'parse-positional-numbers': false })
     .middleware((options) => keepLast(options, command), true)
     .demandCommand(0, command.positionals.most, undefined, command.positionals.message)
     .strictOptions()
-    .epilogue(epilogue)
+    .epilogue(`Exit status: ${command.exitStatus ?? EXIT_STATUS}`)
     .locale('en')
-    .wrap(HELP_WIDTH)
+    .wrap(Math.min(HELP_WIDTH, process.stdout.isTTY ? process.stdout.columns : HELP_WIDTH))
     .exitProcess(false)
     .fail(fail);
   for (const [line, what] of command.examples) parser.example(line, what);
@@ -68,8 +76,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   const { signal, restore } = abortOnSignals();
   try {
     const { command, rest, isDefault } = findCommand(argv);
-    const epilogue = isDefault ? `${listCommands()}\n\n${EXIT_STATUS}` : EXIT_STATUS;
-    const parser = createParser(command, rest, epilogue).help(false).version(false).option('help', { alias: 'h', type: 'boolean', describe: 'Show this help' }).option('version', { alias: 'V', type: 'boolean', describe: 'Show the version' });
+    const usage = isDefault ? `${command.usage}\n\n${listCommands()}` : command.usage;
+    const parser = createParser(command, rest, usage).help(false).version(false).option('help', { alias: 'h', type: 'boolean', describe: 'Show this help' }).option('version', { alias: 'V', type: 'boolean', describe: 'Show the version' });
     const parsed = await parser.parseAsync();
     if (parsed.help === true) {
       sayResult(await parser.getHelp());

@@ -85,7 +85,7 @@ function parseSetting(text: string): Setting {
 
 /** What a word means depends on the key: `none` is no limit, or no parents. What no value can be stays text, to be refused. */
 function parseValue(key: string, word: string): unknown {
-  if (word === 'none' && isPolicyKey(key) && POLICY_FIELDS[key].nullable) return null;
+  if ((word === 'none' || word === 'null') && isPolicyKey(key) && POLICY_FIELDS[key].nullable) return null;
   if (word === 'true' || word === 'false') return word === 'true';
   return /^-?\d+(?:\.\d+)?$/.test(word) ? Number(word) : word;
 }

@@ -39,7 +39,7 @@ async function runStats(repository: string, raw: RawOptions, signal: AbortSignal
     if (only !== undefined) sayResult(renderOne(stats));
     else sayResult(flagOption(raw, 'detail') === true ? `${renderOverview(stats)}\n\n${renderDetail(stats)}` : renderOverview(stats));
     for (const error of stats.errors) say(`revconvert: ${error.code}: ${describeError(error)}`);
-    if (stats.errors.length > 0) say('hint: these revlogs are in none of the figures; run `hg verify` on the repository');
+    if (stats.errors.length > 0) say('hint: these revlogs are in none of the figures; run `revconvert verify` on the repository');
   }
   return stats.errors.length > 0 ? EXIT.input : EXIT.done;
 }

@@ -20,6 +20,7 @@ export const verifyCommand: Command = {
     ['$0 verify src', 'verify a repository'],
     ['$0 verify --json src', 'the report as JSON, for scripts'],
   ],
+  exitStatus: '0 sound; 1 warnings alone; 2 wrong command line; 3 damaged, or not supported; 4 the system failed; 70 a bug; 130 interrupted.',
   run: (positionals, options, signal) => runVerify(positionals[0], options, signal),
 };
 

@@ -36,7 +36,7 @@ const ratio = number('a number above 0', (value) => value > 0);
 const divisor = number('a number, 1 or more', (value) => value >= 1);
 
 const orNull = (field: PolicyField): PolicyField => ({
-  expected: `${field.expected}, or null for no limit`,
+  expected: `${field.expected}, or none for no limit`,
   accepts: (value) => value === null || field.accepts(value),
   nullable: true,
 });

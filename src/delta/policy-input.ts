@@ -84,11 +84,13 @@ function readSection(input: unknown, kind: RevlogKind | ''): Section {
   const kinds = kind === '' ? REVLOG_KINDS : NO_KINDS;
   const values = new Map<PolicyKey, unknown>();
   let preset: PresetName | undefined;
-  for (const [key, value] of Object.entries(input)) {
+  for (const [key, given] of Object.entries(input)) {
     const name = kind === '' ? key : `${kind}.${key}`;
     if (kinds.some((one) => one === key)) continue;
     if (key !== 'preset' && !isPolicyKey(key)) throw unknownKey(kind, key, kinds);
-    if (value === undefined) continue;
+    if (given === undefined) continue;
+    // No limit is said by the same word as on the command line, too.
+    const value: unknown = given === 'none' && key !== 'preset' && POLICY_FIELDS[key].nullable ? null : given;
     const field = key === 'preset' ? presetField : POLICY_FIELDS[key];
     if (!field.accepts(value)) throw wrong(name, field.expected, value, key === 'preset' ? PRESET_NAMES : []);
     if (key === 'preset') preset = value as PresetName;

@@ -31,7 +31,7 @@ export interface DeltaPolicy {
   readonly minBaseDivisor: number | null;
   /** The best compression that is thought possible: a delta that would need a better one is not tried. null: all are. */
   readonly maxCompression: number | null;
-  /** Snapshots tried at once; the search ends with the first group that has a good one. */
+  /** Most snapshots tried of one level. */
   readonly groupSize: number;
 }
 

@@ -29,7 +29,7 @@ export interface Revision {
   /** The revision that `delta` applies to; -1: `delta` is the full text. `NULL_BASE`: a delta against the empty text. */
   deltaBase: number;
   /** Length of the raw text of `deltaBase`, as the index says; 0 where there is none, -1 where it is unknown. */
-  readonly baseSize: number;
+  baseSize: number;
   /** Where the chunk stands in its file, in bytes; for messages. */
   readonly position: number;
   /** The chunk as stored, marker included. Filled by a source, replaced by recompress. */

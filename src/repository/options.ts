@@ -133,7 +133,7 @@ function fillDeltas({ redelta = 'never', policy, generaldelta }: ConvertOptions)
   if (!REDELTA_MODES.includes(redelta)) throw new RevconvertError('USAGE', `redelta must be one of ${REDELTA_MODES.join(', ')}, found ${redelta as string}`);
   if (redelta === 'never') {
     if (policy === undefined) return { redelta, policy: resolvePolicy() };
-    throw new RevconvertError('USAGE', 'a policy has no effect with redelta never, which keeps all deltas; choose redelta parent, multibase, all or fulladd');
+    throw new RevconvertError('USAGE', 'a policy (--preset, --policy, --delta, --changelog-deltas) has no effect without --redelta parent, multibase, all or fulladd: all deltas are kept');
   }
   const inputs = policy === undefined ? [] : [policy].flat();
   const policies = resolvePolicy(...inputs);

@@ -34,7 +34,7 @@ export async function loadThreadEngines(settings: ConversionSettings, isStopped:
   const memory = new Arena();
   const engine = await loadEngine(settings.engine);
   const decoders = await loadDecoders(undefined, memory);
-  const redelta = createThreadRedelta(settings, decoders, memory);
+  const redelta = createThreadRedelta(settings, decoders, memory, isStopped);
   const compressors = new Map<number | undefined, ChunkCompressor>();
   return {
     createPipeline(origin, onDamage) {

@@ -1,5 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { Differ } from '../delta/diff.js';
 import { createDiffer } from '../delta/diff.js';
+import { createNodeHasher, isHashed } from '../delta/node-hash.js';
 import type { RedeltaMode } from '../delta/policy-input.js';
 import { createSpoiltRevisions } from '../delta/spoilt.js';
 import type { TextCache } from '../delta/text-cache.js';
@@ -11,10 +14,10 @@ import { encodeChunks } from '../engines/chunk-codec.js';
 import type { ChunkCompressor } from '../engines/engine.js';
 import { andThen } from '../engines/engine.js';
 import { runSteps } from '../engines/steps.js';
-import type { RevconvertError } from '../errors.js';
+import { RevconvertError } from '../errors.js';
 import { readChain } from '../streams/chain-reader.js';
 import type { BatchOrigin } from '../streams/read-revlog.js';
-import type { Stage } from '../streams/stage.js';
+import type { RevisionStep, Stage } from '../streams/stage.js';
 import { stageOf } from '../streams/stage.js';
 import { createCheckStep } from '../transforms/check-chunks.js';
 import { createCheckNodeStep, nodesOf } from '../transforms/check-node.js';
@@ -30,7 +33,20 @@ export interface ThreadRedelta {
 
 const SOURCE_DELTAS = { never: 'kept', parent: 'kept', multibase: 'kept', all: 'tightened', fulladd: 'unused' } as const satisfies Record<RedeltaMode, string>;
 
-export function createThreadRedelta(settings: ConversionSettings, decoders: ChunkDecoders, memory: Arena): ThreadRedelta {
+/** Milliseconds between two turns of the event loop, so that a signal is heard: a batch of large texts takes far longer. */
+const TURN_MILLISECONDS = 50;
+
+/** @param isStopped whether the thread is to stop */
+export function createThreadRedelta(settings: ConversionSettings, decoders: ChunkDecoders, memory: Arena, isStopped: () => boolean): ThreadRedelta {
+  let nextTurnAt = performance.now() + TURN_MILLISECONDS;
+  const takeTurn: RevisionStep = () => {
+    if (performance.now() < nextTurnAt) return undefined;
+    return nextTurn().then(() => {
+      nextTurnAt = performance.now() + TURN_MILLISECONDS;
+      if (isStopped()) throw new RevconvertError('CANCELLED', 'interrupted');
+    });
+  };
+  const hashNode = createNodeHasher();
   let differ: Differ | undefined;
   let cache: TextCache | undefined;
   return {
@@ -42,11 +58,21 @@ export function createThreadRedelta(settings: ConversionSettings, decoders: Chun
       const policy = settings.policy[kind];
       const lastUse = lastTextUses(index, policy.previous || !policy.generaldelta);
       const spoilt = createSpoiltRevisions();
+      const nodeOf = nodesOf(index);
       const resolver = createTextResolver({
         cache: texts,
         lastUse: (rev) => lastUse[rev] ?? -1,
-        fetch: (rev) => runSteps(readChain(rev, { index, path, data: origin.data }, decoders, texts)),
+        fetch: (rev) =>
+          andThen(runSteps(readChain(rev, { index, path, data: origin.data }, decoders, texts)), (text) => {
+            if (settings.checkChunks) checkText(rev, text);
+            return text;
+          }),
       });
+      /** A text that was rebuilt out of order is compared with its node again: what is built on it is compared with it only. */
+      const checkText = (rev: number, text: Uint8Array): void => {
+        if (!isHashed(index.flags(rev)) || hashNode(nodeOf(index.p1(rev)), nodeOf(index.p2(rev)), text).compare(index.node(rev)) === 0) return;
+        throw new RevconvertError('NODE_MISMATCH', 'the text, rebuilt from its chain, is not what its node says', { path, rev });
+      };
       const redelta = createRedeltaStep({
         kind,
         policy,
@@ -63,8 +89,8 @@ export function createThreadRedelta(settings: ConversionSettings, decoders: Chun
       });
       const resolve = createResolveStep({ resolver, spoilt, onDamage });
       const settle = createSettleStep(resolver);
-      if (!settings.checkChunks) return stageOf(resolve, redelta, settle);
-      return stageOf(resolve, createCheckNodeStep({ nodeOf: nodesOf(index), spoilt, onDamage }), redelta, createCheckStep(decoders), settle);
+      if (!settings.checkChunks) return stageOf(takeTurn, resolve, redelta, settle);
+      return stageOf(takeTurn, resolve, createCheckNodeStep({ nodeOf, spoilt, onDamage }), redelta, createCheckStep(decoders), settle);
     },
   };
 }

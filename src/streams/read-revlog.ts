@@ -208,7 +208,7 @@ class StoredRevision implements Revision {
   flags: number;
   rawSize: number;
   deltaBase: number;
-  readonly baseSize: number;
+  baseSize: number;
   readonly position: number;
   chunk: Uint8Array;
   delta: Uint8Array | undefined = undefined;

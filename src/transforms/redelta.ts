@@ -70,6 +70,7 @@ export function createRedeltaStep(options: RedeltaStepOptions): RevisionStep {
 
   const store = (revision: Revision, { base, delta, chunk }: DeltaChoice): void => {
     revision.deltaBase = base;
+    revision.baseSize = base < 0 ? 0 : (chains.rawSize[base] ?? -1);
     revision.delta = delta;
     revision.chunk = chunk;
     note(revision);

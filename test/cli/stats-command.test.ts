@@ -99,7 +99,7 @@ describe('revconvert stats', () => {
     const { status, stdout, stderr } = await runCommand(['stats', scratch.at('src')]);
     assert.equal(status, 3);
     assert.match(stdout, /^filelogs +1 +4 /m);
-    assert.match(stderr, /^revconvert: DATA_MISSING: data\/split\.txt\.d: the data file is missing; .*\nhint: these revlogs are in none of the figures; run `hg verify` on the repository\n$/);
+    assert.match(stderr, /^revconvert: DATA_MISSING: data\/split\.txt\.d: the data file is missing; .*\nhint: these revlogs are in none of the figures; run `revconvert verify` on the repository\n$/);
     const json = await runCommand(['stats', '--json', scratch.at('src')]);
     assert.deepEqual([json.status, json.stderr], [3, '']);
     assert.deepEqual((JSON.parse(json.stdout) as StoreStats).errors.map(({ code }) => code), ['DATA_MISSING']);
@@ -153,6 +153,6 @@ describe('revconvert stats', () => {
     const own = await runCommand(['stats', '--help']);
     assert.equal(own.status, 0);
     for (const word of ['stats [options] <repository>', '--detail', '--top', '-c, --changelog', '-m, --manifest', '--file', '--json', 'Exit status:']) assert.ok(own.stdout.includes(word), word);
-    assert.match((await runCommand(['--help'])).stdout, /revconvert stats +say what a store is made of/);
+    assert.match((await runCommand(['--help'])).stdout, /revconvert stats +<repository> +say what a store is made of/);
   });
 });

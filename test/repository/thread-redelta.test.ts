@@ -43,7 +43,7 @@ async function convert(layout: RevlogLayout, specs: readonly RevisionSpec[], pol
   const source = memorySource(built.index, 'data/f.i');
   const reader = createReader(source, readIndex(source), { path: 'data/f.i', kind: 'filelog', openData: () => memorySource(built.data, 'data/f.d') });
   const compressor = (await loadEngine(engine)).createCompressor();
-  const redelta = createThreadRedelta(settingsOf(policy, engine, checkChunks), decoders, new Arena());
+  const redelta = createThreadRedelta(settingsOf(policy, engine, checkChunks), decoders, new Arena(), () => false);
   const written: Written[] = [];
   const stage = fuseStages([createDecompressStage(decoders), redelta.createStage(reader.origin, compressor)]);
   await drive(reader.batches(), stage, ({ revisions }) => {

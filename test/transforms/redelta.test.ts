@@ -120,7 +120,7 @@ describe('new deltas', () => {
 
   it('leave all that is not about deltas as it is', async () => {
     const history = [{ text: long('a'), flags: 0x1000 }, { text: long('b'), p1: -1, p2: 0, base: 0 }];
-    const untouched = (revision: Revision): Partial<Revision> => ({ ...revision, deltaBase: 0, delta: undefined, chunk: Buffer.alloc(0) });
+    const untouched = (revision: Revision): Partial<Revision> => ({ ...revision, deltaBase: 0, baseSize: 0, delta: undefined, chunk: Buffer.alloc(0) });
     assert.deepEqual((await redelta(history)).revisions.map(untouched), revisionsOf(history).map(untouched));
   });
 
