@@ -38,12 +38,12 @@ const settingsOf = (policy: DeltaPolicy, engine: EngineName, checkChunks: boolea
 /** A revision as it is written: the chunks of a batch are taken when all of it is done, as the writer does. */
 type Written = Pick<Revision, 'deltaBase'> & { readonly chunk: Buffer };
 
-async function convert(layout: RevlogLayout, specs: readonly RevisionSpec[], policy: DeltaPolicy, engine: EngineName, checkChunks = true): Promise<Written[]> {
+async function convert(layout: RevlogLayout, specs: readonly RevisionSpec[], policy: DeltaPolicy, engine: EngineName, checkChunks = true, isStopped = (): boolean => false): Promise<Written[]> {
   const built = buildRevlog(layout, specs);
   const source = memorySource(built.index, 'data/f.i');
   const reader = createReader(source, readIndex(source), { path: 'data/f.i', kind: 'filelog', openData: () => memorySource(built.data, 'data/f.d') });
   const compressor = (await loadEngine(engine)).createCompressor();
-  const redelta = createThreadRedelta(settingsOf(policy, engine, checkChunks), decoders, new Arena(), () => false);
+  const redelta = createThreadRedelta(settingsOf(policy, engine, checkChunks), decoders, new Arena(), isStopped);
   const written: Written[] = [];
   const stage = fuseStages([createDecompressStage(decoders), redelta.createStage(reader.origin, compressor)]);
   await drive(reader.batches(), stage, ({ revisions }) => {
@@ -78,6 +78,14 @@ const POLICIES: Readonly<Record<string, DeltaPolicy>> = {
 };
 
 describe('new deltas of a revlog', () => {
+  it('are given up within a batch where the thread is to stop: one batch can take minutes', async () => {
+    let asked = 0;
+    const stop = (): boolean => ++asked === 2;
+    const noise = (rev: number): Buffer => Buffer.concat(Array.from({ length: 600 }, (_, i) => createHash('sha256').update(`${rev} ${i}`).digest()));
+    const unrelated: RevisionSpec[] = Array.from({ length: 120 }, (_, rev) => ({ text: noise(rev), p1: rev === 0 ? -1 : 0, p2: -1, base: 'full', store: 'u' }));
+    await assert.rejects(convert(SPLIT, unrelated, { ...filelog, exhaustive: true, maxCompression: null, groupSize: 1000 }, 'zlib', true, stop), { code: 'CANCELLED' });
+  }).timeout(60_000);
+
   for (const [name, policy] of Object.entries(POLICIES)) {
     for (const [title, layout] of Object.entries(LAYOUTS)) {
       it(`${name}: make every text again, from ${title}`, async () => {
