@@ -152,7 +152,7 @@ const waysOf = (layout: Layout): typeof WAYS => {
 const isDeltaInfo = (folder: string): boolean => ['.hg/requires', '.hg/store/requires'].some((name) => existsSync(join(folder, name)) && readFileSync(join(folder, name), 'utf8').includes('delta-info-revlog'));
 
 function testRedelta(hg: string, layout: Layout, folders: Folders): void {
-  const all = (): Converted => view(hg, layout, folders, folders.to('all'));
+  const all = (): Converted => ({ ...view(hg, layout, folders, folders.to('all')), pulls: true });
 
   const convertWith = async (name: string, options: ConvertOptions): Promise<void> => {
     await convertRepository(folders.source, folders.to(name), { to: 'zstd', ...options });

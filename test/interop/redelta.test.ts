@@ -39,7 +39,7 @@ describe('new deltas of a history with branches that meet', () => {
       const most = storeBytes(at('upgraded')) * 1.01;
       const make = async (name: string, options: ConvertOptions): Promise<Converted> => {
         await convertRepository(at('source'), at(name), { to: 'zstd', ...options });
-        const made: Converted = { hg, source: at('source'), destination: at(name), scratch: at('scratch'), verifyClean: true };
+        const made: Converted = { hg, source: at('source'), destination: at(name), scratch: at('scratch'), pulls: true, verifyClean: true };
         checkVerify(made);
         checkSameHistory(made);
         return made;
