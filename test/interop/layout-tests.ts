@@ -141,8 +141,8 @@ const WAYS: readonly (readonly [title: string, options: ConvertOptions])[] = [
   ['no deltas', { redelta: 'all', policy: { deltas: false, filelog: { deltas: false }, manifest: { deltas: false } } }],
 ];
 
-/** Ways that a layout goes besides: all are gone by one layout after the other. */
-const WAYS_EACH = 2;
+/** Ways that a layout goes besides: each is gone by several layouts, one after the other. */
+const WAYS_EACH = 1;
 
 const waysOf = (layout: Layout): typeof WAYS => {
   const first = LAYOUTS.indexOf(layout) * WAYS_EACH;
