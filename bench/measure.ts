@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { median } from '../src/report/perf-samples.js';
+
 /** What one run of a command took: the whole process, all threads. */
 export interface Measurement {
   /** Seconds. */
@@ -31,14 +33,8 @@ export function measure(command: readonly string[], env: NodeJS.ProcessEnv = pro
   }
 }
 
-/** The middle value; the mean of the two middle ones where their number is even. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
-}
-
 /** `1.23 (1.20-1.31)`: median and range. */
 export const spread = (values: readonly number[], digits = 2): string =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}-${Math.max(...values).toFixed(digits)})`;
+
+export { median };

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 
-import { createNodeHasher } from '../../src/delta/node-hash.js';
+import { createIndexCheck } from '../../src/delta/node-hash.js';
 import { Arena } from '../../src/engines/arena.js';
 import { loadDecoders } from '../../src/engines/chunk-codec.js';
 import type { ReadTools } from '../../src/report/perf-reads.js';
 import { readTexts } from '../../src/report/perf-reads.js';
-import { Turns } from '../../src/report/turns.js';
 import type { RevlogReader } from '../../src/streams/read-revlog.js';
 import { openRevlog } from '../../src/streams/read-revlog.js';
-import { nodesOf } from '../../src/transforms/check-node.js';
+import { Turns } from '../../src/streams/turns.js';
 import { median, spread } from '../measure.js';
 import type { Line } from './fit.js';
 import { fitLine } from './fit.js';
@@ -68,10 +67,9 @@ function note(runs: Runs, length: number, milliseconds: number): void {
 async function createResolver({ origin, index }: RevlogReader): Promise<(rev: number) => Promise<number>> {
   const memory = new Arena();
   const tools: ReadTools = { decoders: await loadDecoders(undefined, memory), memory, turns: new Turns(undefined) };
-  const hashNode = createNodeHasher();
-  const nodeOf = nodesOf(index);
+  const wrongHash = createIndexCheck(index);
   const check = (rev: number, text: Uint8Array): void => {
-    if (hashNode(nodeOf(index.p1(rev)), nodeOf(index.p2(rev)), text).compare(index.node(rev)) !== 0) throw new Error(`revision ${rev}: wrong text`);
+    if (wrongHash(rev, text) !== undefined) throw new Error(`revision ${rev}: wrong text`);
   };
   return async (rev) => {
     const started = performance.now();

@@ -3,7 +3,7 @@ import { flagOption, numberOption, repositoryArgument } from './command.js';
 import { EXIT } from './exit-status.js';
 import { say, sayResult } from './output.js';
 import { createProgressDisplay } from './progress-bar.js';
-import { renderFaults, renderReport } from './verify-render.js';
+import { renderFaults, renderReport } from './render-verify.js';
 
 /** `revconvert verify`: every revision of every revlog, and what they say of each other. */
 export const verifyCommand: Command = {

@@ -1,5 +1,4 @@
-import { RevconvertError } from '../errors.js';
-import { HUNK_HEADER, patchedSize } from '../formats/hunks.js';
+import { HUNK_HEADER } from '../formats/hunks.js';
 import { asOneKind, copyBytes, readInt32 } from './memory.js';
 
 /**
@@ -29,21 +28,4 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, target: Uint8Arr
     at += length;
   }
   return copyBytes(from, done, from.length, to, written);
-}
-
-/**
- * Checks a delta and makes a text from it.
- * @param base the text that the delta starts from
- * @param delta the hunks
- * @returns the text, in memory of its own
- * @throws RevconvertError DELTA_MALFORMED
- */
-export function applyChecked(base: Uint8Array, delta: Uint8Array): Uint8Array {
-  const size = patchedSize(delta, base.length);
-  if (typeof size !== 'number') {
-    throw new RevconvertError('DELTA_MALFORMED', `${size.message} (byte ${size.at} of the delta)`);
-  }
-  const target = Buffer.allocUnsafe(size);
-  applyDelta(base, delta, target);
-  return target;
 }

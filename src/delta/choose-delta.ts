@@ -4,9 +4,9 @@ import type { Steps } from '../engines/steps.js';
 import { settled } from '../engines/steps.js';
 import type { Revision } from '../formats/record.js';
 import { FULL_TEXT } from '../formats/record.js';
+import { FLAG_CENSORED, FLAG_EXTERNAL } from '../formats/revision-flags.js';
 import { candidateGroups } from './candidates.js';
 import type { ChainTable } from './chain-table.js';
-import { FLAG_CENSORED, FLAG_EXTERNAL } from './node-hash.js';
 import type { DeltaPolicy } from './policy.js';
 
 /** How a revision is stored. */

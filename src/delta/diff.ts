@@ -113,9 +113,6 @@ export function createDiffer(): Differ {
   };
 }
 
-/** The delta from one text to another: {@link Differ.diff} with working memory for this once. */
-export const diffTexts = (base: Uint8Array, text: Uint8Array, options: DiffOptions): Uint8Array => createDiffer().diff(base, text, options);
-
 /** The same stretches, widened to whole lines in both texts. */
 function wholeLines({ base, start, end, text, from, to }: Pair): Pair {
   const passed = start === 0 ? 0 : start - (base.lastIndexOf(LF, start - 1) + 1);

@@ -1,4 +1,5 @@
 import { HUNK_HEADER } from '../formats/hunks.js';
+import { grown, readInt32, writeInt32 } from './memory.js';
 
 /** A row: start and end in the base, length of the insert, which delta holds it, and where in it. */
 const FIELDS = 5;
@@ -136,11 +137,7 @@ export class HunkRows {
   }
 
   #reserve(rows: number): void {
-    const needed = this.#used + rows * FIELDS;
-    if (needed <= this.#rows.length) return;
-    const larger = new Int32Array(Math.max(needed, 2 * this.#rows.length));
-    larger.set(this.#rows.subarray(0, this.#used));
-    this.#rows = larger;
+    this.#rows = grown(this.#rows, this.#used + rows * FIELDS);
   }
 }
 
@@ -149,13 +146,3 @@ const insertEnd = (rows: Int32Array, at: number, shift: number): number => (rows
 
 /** Whether a row begins where the one before it ends. */
 const touches = (rows: Int32Array, at: number): boolean => at > 0 && rows[at - FIELDS + 1] === rows[at];
-
-const readInt32 = (bytes: Buffer, at: number): number =>
-  ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
-
-function writeInt32(bytes: Buffer, at: number, value: number): void {
-  bytes[at] = value >>> 24;
-  bytes[at + 1] = value >>> 16;
-  bytes[at + 2] = value >>> 8;
-  bytes[at + 3] = value;
-}

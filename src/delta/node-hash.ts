@@ -1,26 +1,12 @@
+/** Nodes: SHA-1 of the smaller parent's node, the larger parent's, and the raw text (source: `hg help internals.revlogs`). */
 import { createHash, hash } from 'node:crypto';
 
-/**
- * Nodes: SHA-1 of the smaller parent's node, the larger parent's, and the raw text (source: `hg help internals.revlogs`).
- */
-export const NODE_BYTES = 20;
+import { isHashed } from '../formats/revision-flags.js';
+import type { RevlogIndex } from '../formats/revlog-index.js';
+import { NODE_BYTES } from '../formats/revlog-index.js';
 
 /** The node of the null revision, which stands for a parent that is not there. */
 export const NULL_NODE: Uint8Array = new Uint8Array(NODE_BYTES);
-
-/** Flags of revisions whose node is not the hash of what is stored. Source: Mercurial 6.3 and 7.2, tried. */
-export const FLAG_CENSORED = 0x8000;
-export const FLAG_ELLIPSIS = 0x4000;
-export const FLAG_EXTERNAL = 0x2000;
-
-const NOT_HASHED = FLAG_CENSORED | FLAG_ELLIPSIS | FLAG_EXTERNAL;
-
-/**
- * Whether the node of a revision can be compared with its text. It cannot where the text was censored (a tombstone
- * stands in its place), where its history was cut (ellipsis: other parents were hashed), and where the text is
- * elsewhere (a pointer stands in its place).
- */
-export const isHashed = (flags: number): boolean => (flags & NOT_HASHED) === 0;
 
 const PARENTS_BYTES = 2 * NODE_BYTES;
 
@@ -45,6 +31,38 @@ export function createNodeHasher(): NodeHasher {
     return hash('sha1', scratch.subarray(0, size), 'buffer');
   };
 }
+
+/** What a node is the hash of, but for the text; the fields of a record, or of an index entry. */
+export interface HashedFields {
+  readonly p1: number;
+  readonly p2: number;
+  readonly flags: number;
+  readonly node: Uint8Array;
+}
+
+/**
+ * Makes the comparison of nodes with texts.
+ * @param nodeOf the node of an earlier revision; that of the null revision for -1
+ * @returns asked with a revision and its text: what parents and text hash to, where that is not the node; undefined
+ *   where it is, and where the flags say that the node is the hash of something else
+ */
+export function createNodeCheck(nodeOf: (rev: number) => Uint8Array): (revision: HashedFields, text: Uint8Array) => Buffer | undefined {
+  const hashNode = createNodeHasher();
+  return ({ p1, p2, flags, node }, text) => {
+    if (!isHashed(flags)) return undefined;
+    const found = hashNode(nodeOf(p1), nodeOf(p2), text);
+    return found.compare(node) === 0 ? undefined : found;
+  };
+}
+
+/** The same for the revisions of an index, by their number. */
+export function createIndexCheck(index: RevlogIndex): (rev: number, text: Uint8Array) => Buffer | undefined {
+  const check = createNodeCheck(nodesOf(index));
+  return (rev, text) => check({ p1: index.p1(rev), p2: index.p2(rev), flags: index.flags(rev), node: index.node(rev) }, text);
+}
+
+/** The nodes of an index, the null revision among them. */
+export const nodesOf = (index: Pick<RevlogIndex, 'node'>): ((rev: number) => Uint8Array) => (rev) => (rev < 0 ? NULL_NODE : index.node(rev));
 
 /** Bytes in front of a text where {@link hashInPlace} puts its parents. */
 export const NODE_HEADROOM = PARENTS_BYTES;

@@ -1,4 +1,5 @@
-import { HUNK_HEADER, readHunkField } from '../formats/hunks.js';
+import { HUNK_HEADER } from '../formats/hunks.js';
+import { readInt32 } from './memory.js';
 
 /**
  * Makes a text from its base in the base's own memory, so that only what changes is moved: most deltas put a line in
@@ -14,8 +15,8 @@ export function patchInPlace(base: Buffer, delta: Buffer): Buffer | undefined {
   let lowest = 0;
   let highest = 0;
   for (let at = 0; at + HUNK_HEADER <= end; ) {
-    const length = readHunkField(delta, at + 8);
-    shift += length - (readHunkField(delta, at + 4) - readHunkField(delta, at));
+    const length = readInt32(delta, at + 8);
+    shift += length - (readInt32(delta, at + 4) - readInt32(delta, at));
     if (shift < lowest) lowest = shift;
     else if (shift > highest) highest = shift;
     at += HUNK_HEADER + length;
@@ -35,11 +36,11 @@ function patchFromStart(target: Buffer, base: Buffer, delta: Buffer): void {
   let shift = 0;
   let done = 0;
   for (let at = 0; at + HUNK_HEADER <= delta.length; ) {
-    const start = readHunkField(delta, at);
-    const length = readHunkField(delta, at + 8);
+    const start = readInt32(delta, at);
+    const length = readInt32(delta, at + 8);
     if (shift !== 0) text.copyWithin(done + shift, done, start);
     delta.copy(text, start + shift, at + HUNK_HEADER, at + HUNK_HEADER + length);
-    done = readHunkField(delta, at + 4);
+    done = readInt32(delta, at + 4);
     shift += length - (done - start);
     at += HUNK_HEADER + length;
   }
@@ -52,15 +53,15 @@ function patchFromEnd(target: Buffer, base: Buffer, delta: Buffer): void {
   let shift = 0;
   for (let at = 0; at + HUNK_HEADER <= delta.length; ) {
     hunks.push(at);
-    const length = readHunkField(delta, at + 8);
-    shift += length - (readHunkField(delta, at + 4) - readHunkField(delta, at));
+    const length = readInt32(delta, at + 8);
+    shift += length - (readInt32(delta, at + 4) - readInt32(delta, at));
     at += HUNK_HEADER + length;
   }
   let end = base.length;
   for (let at = hunks.pop(); at !== undefined; at = hunks.pop()) {
-    const start = readHunkField(delta, at);
-    const replaced = readHunkField(delta, at + 4);
-    const length = readHunkField(delta, at + 8);
+    const start = readInt32(delta, at);
+    const replaced = readInt32(delta, at + 4);
+    const length = readInt32(delta, at + 8);
     if (shift !== 0) target.copyWithin(replaced + shift, replaced, end);
     shift -= length - (replaced - start);
     delta.copy(target, start + shift, at + HUNK_HEADER, at + HUNK_HEADER + length);

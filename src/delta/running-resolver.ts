@@ -1,4 +1,3 @@
-import type { MaybePromise } from '../engines/engine.js';
 import { andThen } from '../engines/engine.js';
 import { RevconvertError } from '../errors.js';
 import { asBuffer } from '../formats/bytes.js';
@@ -7,22 +6,14 @@ import { FULL_TEXT, NULL_BASE } from '../formats/record.js';
 import type { RevlogIndex } from '../formats/revlog-index.js';
 import { applyDelta } from './apply.js';
 import { patchInPlace } from './patch-in-place.js';
-import type { TextCache } from './text-cache.js';
-import type { TextResolver } from './text-resolver.js';
-
-export interface RunningResolverOptions {
-  readonly cache: TextCache;
-  /** The last revision that will need the text of `rev` to resolve its own; not after it: none will. */
-  readonly lastUse: (rev: number) => number;
-  /** Gets the text of an earlier revision that is not in the cache (any more), in memory that was allocated there. */
-  readonly fetch: (rev: number) => MaybePromise<Buffer>;
-}
+import type { TextResolver, TextResolverOptions } from './text-resolver.js';
+import { createTextSource } from './text-resolver.js';
 
 /**
  * A resolver for who only looks at each text once, in order: a base that nothing else needs is turned into the text
  * that is built on it, in its own memory. Every text lies in memory of the cache, whatever the revision is.
  */
-export function createRunningResolver({ cache, lastUse, fetch }: RunningResolverOptions): TextResolver {
+export function createRunningResolver({ cache, lastUse, fetch }: TextResolverOptions): TextResolver {
   let current: Buffer | undefined;
 
   const keep = (text: Buffer): Buffer => {
@@ -42,12 +33,7 @@ export function createRunningResolver({ cache, lastUse, fetch }: RunningResolver
     return checked(revision, target, written);
   };
 
-  const textOf = (rev: number): MaybePromise<Buffer> =>
-    cache.get(rev) ??
-    andThen(fetch(rev), (text) => {
-      cache.put(rev, text);
-      return text;
-    });
+  const textOf = createTextSource({ cache, fetch });
 
   return {
     textOf,
@@ -56,9 +42,7 @@ export function createRunningResolver({ cache, lastUse, fetch }: RunningResolver
       if (revision.delta === undefined || rawSize < 0) throw new RevconvertError('INTERNAL', 'the chunk was not decompressed by an earlier stage', { rev });
       const delta = asBuffer(revision.delta);
       if (deltaBase === FULL_TEXT) {
-        const text = keep(cache.allocate(delta.length));
-        delta.copy(text);
-        return text;
+        return keep(cache.copy(delta));
       }
       if (deltaBase === NULL_BASE) return build(revision, EMPTY, delta, false);
       if (lastUse(deltaBase) > rev) return andThen(textOf(deltaBase), (base) => build(revision, base, delta, false));

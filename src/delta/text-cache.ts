@@ -9,6 +9,8 @@ export interface TextCache {
   get(rev: number): Buffer | undefined;
   /** Memory for a text, not zeroed. It is the caller's until it is put in, or given back. */
   allocate(bytes: number): Buffer;
+  /** The same bytes in such memory. */
+  copy(text: Uint8Array): Buffer;
   /** Keeps a text that was allocated here; the least recently used ones go while there are too many bytes. */
   put(rev: number, text: Buffer): void;
   /** Memory that was allocated here and is not wanted. */
@@ -65,6 +67,14 @@ export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES, headroom = 0, 
     else list.push(memory);
   };
 
+  const allocate = (size: number): Buffer => {
+    const capacity = capacityFor(headroom + size);
+    const memory = free.get(capacity)?.pop();
+    if (memory === undefined) return asBuffer(new Uint8Array(Buffer.allocUnsafeSlow(capacity).buffer, headroom, size));
+    freeBytes -= capacity;
+    return Buffer.from(memory, headroom, size);
+  };
+
   const take = (rev: number): Buffer | undefined => {
     const text = texts.get(rev);
     if (text === undefined) return undefined;
@@ -87,12 +97,11 @@ export function createTextCache({ maxBytes = DEFAULT_CACHE_BYTES, headroom = 0, 
       }
       return text;
     },
-    allocate(size) {
-      const capacity = capacityFor(headroom + size);
-      const memory = free.get(capacity)?.pop();
-      if (memory === undefined) return asBuffer(new Uint8Array(Buffer.allocUnsafeSlow(capacity).buffer, headroom, size));
-      freeBytes -= capacity;
-      return Buffer.from(memory, headroom, size);
+    allocate,
+    copy(text) {
+      const own = allocate(text.length);
+      own.set(text);
+      return own;
     },
     put(rev, text) {
       release(rev);

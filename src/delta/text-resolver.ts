@@ -24,7 +24,7 @@ export interface TextResolver {
 
 export interface TextResolverOptions {
   readonly cache: TextCache;
-  /** The last revision that will ask for the text of `rev`; not after it: none will. */
+  /** The last revision that will need the text of `rev`; not after it: none will. */
   readonly lastUse: (rev: number) => number;
   /** Gets the text of an earlier revision that is not in the cache (any more), in memory that was allocated there. */
   readonly fetch: (rev: number) => MaybePromise<Buffer>;
@@ -47,18 +47,13 @@ export function createTextResolver({ cache, lastUse, fetch }: TextResolverOption
     return target;
   };
 
-  const textOf = (rev: number): MaybePromise<Uint8Array> =>
-    cache.get(rev) ??
-    andThen(fetch(rev), (text) => {
-      cache.put(rev, text);
-      return text;
-    });
+  const textOf = createTextSource({ cache, fetch });
 
   const keepCurrent = ({ rev, text }: Revision): void => {
     const own = current;
     current = undefined;
     const isNeeded = text !== undefined && lastUse(rev) > rev;
-    if (isNeeded) cache.put(rev, own ?? copyOf(text, cache));
+    if (isNeeded) cache.put(rev, own ?? cache.copy(text));
     else if (own !== undefined) cache.giveBack(own);
   };
 
@@ -90,13 +85,17 @@ export function createTextResolver({ cache, lastUse, fetch }: TextResolverOption
   };
 }
 
-function copyOf(text: Uint8Array, cache: TextCache): Buffer {
-  const own = cache.allocate(text.length);
-  own.set(text);
-  return own;
-}
-
 const EMPTY = new Uint8Array(0);
+
+/** Gives texts from the cache, and those that are not there from `fetch`, which it then holds. */
+export const createTextSource =
+  ({ cache, fetch }: Pick<TextResolverOptions, 'cache' | 'fetch'>): ((rev: number) => MaybePromise<Buffer>) =>
+  (rev) =>
+    cache.get(rev) ??
+    andThen(fetch(rev), (text) => {
+      cache.put(rev, text);
+      return text;
+    });
 
 /** Whether a base has the length that the index names; where it names none, whatever it has. */
 const isExpected = (base: Uint8Array, { deltaBase, baseSize }: Revision): boolean => deltaBase < 0 || baseSize < 0 || base.length === baseSize;

@@ -1,3 +1,5 @@
+import { RevconvertError } from '../errors.js';
+
 /**
  * Deltas: hunks that turn one text into another. A hunk is 12 bytes and its insert, big-endian
  * (source: `hg help internals.revlogs`, limits tried with Mercurial 6.3 and 7.2):
@@ -49,6 +51,13 @@ export function patchedSize(delta: Uint8Array, baseSize: number): number | HunkF
   }
   return baseSize < 0 ? -1 : baseSize + grown;
 }
+
+/** A fault of a delta as an error; where, is for the caller to say. */
+export const malformedDelta = ({ at, message }: HunkFault): RevconvertError => new RevconvertError('DELTA_MALFORMED', `${message} (byte ${at} of the delta)`);
+
+/** A chunk that makes a text of another length than the index names, as an error. */
+export const wrongSize = (size: number, rawSize: number): RevconvertError =>
+  new RevconvertError('CHUNK_SIZE', `the chunk makes a text of ${size} bytes, the index says ${rawSize}`);
 
 /** More hunks than any real delta has: a text of which every other line of sixteen million changed. */
 const MAX_HUNKS = 1 << 24;

@@ -26,7 +26,7 @@ export const INLINE_LIMIT = 131072;
 const MAX_OFFSET = 2 ** 48 - 1;
 /** Where the node stands in an entry. */
 export const NODE_AT = 32;
-const NODE_SIZE = 20;
+export const NODE_BYTES = 20;
 
 /** Read access to an index, by column and revision. No copy is made: `table` may lie in shared memory. */
 export class RevlogIndex {
@@ -103,7 +103,7 @@ export class RevlogIndex {
 
   node(rev: number): Uint8Array {
     const at = rev * ENTRY_SIZE + NODE_AT;
-    return this.table.subarray(at, at + NODE_SIZE);
+    return this.table.subarray(at, at + NODE_BYTES);
   }
 
   /** Bytes from the first chunk to the end of the last. */
@@ -187,7 +187,7 @@ export function encodeEntry(view: DataView, at: number, entry: IndexEntry): void
   view.setInt32(at + 20, entry.linkRev);
   view.setInt32(at + 24, entry.p1);
   view.setInt32(at + 28, entry.p2);
-  for (let i = 0; i < NODE_SIZE; i++) view.setUint8(at + NODE_AT + i, entry.node[i] ?? 0);
+  for (let i = 0; i < NODE_BYTES; i++) view.setUint8(at + NODE_AT + i, entry.node[i] ?? 0);
 }
 
 /** A view of bytes, for {@link encodeEntry}. */

@@ -1,10 +1,6 @@
+import { NO_SNAPSHOT } from '../delta/chain-table.js';
+import { FLAG_SNAPSHOT } from '../formats/revision-flags.js';
 import type { RevlogIndex } from '../formats/revlog-index.js';
-
-/** The entry flag by which Mercurial 7.1+ marks full texts and snapshots, where the header says that such flags count. */
-const DELTA_IS_SNAPSHOT = 0x0400;
-
-/** The depth of a revision that is no snapshot. */
-export const NO_SNAPSHOT = -1;
 
 /** What follows from the chain of deltas that each revision ends. One value a revision. */
 export interface Chains {
@@ -57,7 +53,7 @@ export function followChains(index: RevlogIndex, { sparse }: ChainOptions): Chai
 /** Whether a delta is a snapshot; to be asked revision by revision, with `depths` known for those before. */
 function snapshotTest(index: RevlogIndex, sparse: boolean, depths: Int32Array): (rev: number, base: number) => boolean {
   const { deltaInfo, generaldelta } = index.header;
-  if (deltaInfo) return (rev) => (index.flags(rev) & DELTA_IS_SNAPSHOT) !== 0;
+  if (deltaInfo) return (rev) => (index.flags(rev) & FLAG_SNAPSHOT) !== 0;
   if (!sparse || !generaldelta) return () => false;
   const origins = findOrigins(index);
   const isParent = (parent: number, base: number): boolean => parent >= 0 && origins[parent] === base;

@@ -1,8 +1,7 @@
-import { createNodeHasher, isHashed } from '../delta/node-hash.js';
+import { createIndexCheck } from '../delta/node-hash.js';
 import { RevconvertError } from '../errors.js';
 import type { BatchOrigin, RevlogFiles, RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog } from '../streams/read-revlog.js';
-import { nodesOf } from '../transforms/check-node.js';
 import { findLongestChain } from './longest-chain.js';
 import type { ReadTools, Tally, Visit } from './perf-reads.js';
 import { downwards, emptyTally, readChunksInBatches, readChunksSingly, readTexts, upwards } from './perf-reads.js';
@@ -44,11 +43,9 @@ function readIndexAnew(files: RevlogFiles): Tally {
 
 /** Compares each text with its node, where the node is the hash of it. */
 function createNodeCheck({ index, path }: BatchOrigin): Visit {
-  const hashNode = createNodeHasher();
-  const nodeOf = nodesOf(index);
+  const check = createIndexCheck(index);
   return (rev, text) => {
-    if (!isHashed(index.flags(rev))) return;
-    if (hashNode(nodeOf(index.p1(rev)), nodeOf(index.p2(rev)), text).compare(index.node(rev)) === 0) return;
+    if (check(rev, text) === undefined) return;
     throw new RevconvertError('NODE_MISMATCH', 'the node is not the hash of parents and text', { path, rev, offset: index.position(rev) });
   };
 }

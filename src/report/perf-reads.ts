@@ -9,8 +9,8 @@ import { readChain } from '../streams/chain-reader.js';
 import { chunkError, chunkLimit, readChunks } from '../streams/chunk-reader.js';
 import type { BatchOrigin } from '../streams/read-revlog.js';
 import { readBatches } from '../streams/read-revlog.js';
+import type { Turns } from '../streams/turns.js';
 import { windowSource } from '../streams/window-source.js';
-import type { Turns } from './turns.js';
 
 /** What a run of a benchmark read and made. */
 export interface Tally {

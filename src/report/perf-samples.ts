@@ -1,5 +1,5 @@
+import type { Turns } from '../streams/turns.js';
 import type { Tally } from './perf-reads.js';
-import type { Turns } from './turns.js';
 
 /** How often a benchmark is run. */
 export interface SampleLimits {

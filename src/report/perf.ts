@@ -6,6 +6,7 @@ import type { RevlogKind } from '../formats/record.js';
 import type { ListedRevlog } from '../repository/list-revlogs.js';
 import type { RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog } from '../streams/read-revlog.js';
+import { Turns } from '../streams/turns.js';
 import type { ChainEnd } from './longest-chain.js';
 import { findLongestChain } from './longest-chain.js';
 import type { BenchmarkName } from './perf-benchmarks.js';
@@ -16,7 +17,6 @@ import type { ReadTools } from './perf-reads.js';
 import { chooseRevlogs } from './perf-revlogs.js';
 import type { Samples } from './perf-samples.js';
 import { median, sampleInTurns } from './perf-samples.js';
-import { Turns } from './turns.js';
 
 /** What was measured, and how fast it was. */
 export interface PerfReport {

@@ -1,7 +1,7 @@
 import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import type { RevlogReader } from '../streams/read-revlog.js';
+import type { Turns } from '../streams/turns.js';
 import { createDecompressStage } from '../transforms/decompress.js';
-import type { Turns } from './turns.js';
 
 /** Chunks that begin within so many bytes are asked for in one read. */
 const WINDOW_BYTES = 1 << 16;

@@ -10,12 +10,13 @@ import { below, displayName } from '../repository/byte-path.js';
 import type { Discovery, RevlogSource } from '../repository/discover.js';
 import { discoverRevlogs } from '../repository/discover.js';
 import { openRepository } from '../repository/open.js';
+import { bytesOf } from '../repository/plan.js';
 import { openRevlog } from '../streams/read-revlog.js';
+import { Turns } from '../streams/turns.js';
 import { measureTexts, readFirstBytes } from './read-facts.js';
 import type { RevlogStats } from './revlog-stats.js';
 import { figuresOf } from './revlog-stats.js';
 import { RevlogSums } from './revlog-sums.js';
-import { Turns } from './turns.js';
 
 /** One revlog: the changelog, the manifest (with tree manifests that of the root), or that of a file by its name in the repository. */
 export type RevlogChoice = 'changelog' | 'manifest' | { readonly file: string };
@@ -114,8 +115,6 @@ interface Selection {
   readonly revlogs: readonly RevlogSource[];
   readonly errors: RevconvertError[];
 }
-
-const bytesOf = ({ indexBytes, dataBytes }: RevlogSource): number => indexBytes + dataBytes;
 
 const missing = (name: string): RevconvertError => new RevconvertError('REVLOG_MISSING', 'listed in the store and missing', { path: displayName(name) });
 

@@ -9,13 +9,14 @@ import type { RevlogHeader } from '../formats/revlog-header.js';
 import { ENTRY_SIZE, INLINE_LIMIT, RevlogIndex } from '../formats/revlog-index.js';
 import type { RevlogOutcome } from '../sinks/revlog-writer.js';
 import { RevlogWriter } from '../sinks/revlog-writer.js';
-import { memorySource, openByteSource } from '../streams/byte-source.js';
+import { openByteSource } from '../streams/byte-source.js';
 import type { RevlogReader } from '../streams/read-revlog.js';
-import { openRevlog, readBatches } from '../streams/read-revlog.js';
+import { openChunksOf, openRevlog, readBatches } from '../streams/read-revlog.js';
 import { drive } from '../streams/stage.js';
 import type { FilePath } from './byte-path.js';
 import { asPath } from './byte-path.js';
 import type { ConversionSettings } from './settings.js';
+import { sharedMemory } from './shared-memory.js';
 import type { ThreadEngines } from './thread-engines.js';
 
 
@@ -206,8 +207,7 @@ export async function convertRange(job: RangeJob, settings: ConversionSettings, 
   const encoder = createEntryEncoder({ generaldelta, chainStart: job.from === 0 ? -1 : index.chainStart(job.from - 1) });
   const entries = new ByteCollector((job.to - job.from) * ENTRY_SIZE, sharedMemory);
   const chunks = new ByteCollector(storedBytes(index, job.from, job.to), sharedMemory);
-  // Where no revision has any bytes there may be no data file.
-  const data = index.chunksEnd() === 0 ? memorySource(new Uint8Array(0), job.name) : openByteSource(asPath(job.chunkFile), job.name);
+  const data = openChunksOf(index, asPath(job.chunkFile), job.name);
   try {
     const origin = { index, data, path: job.name, kind: job.kind };
     const batches = readBatches(origin, job.from, job.to);
@@ -221,9 +221,6 @@ export async function convertRange(job: RangeJob, settings: ConversionSettings, 
   }
   return { entries: entries.view(), chunks: chunks.view(), damaged };
 }
-
-/** Memory that all threads see: nothing is copied on the way to the one that writes. */
-const sharedMemory = (bytes: number): Uint8Array => new Uint8Array(new SharedArrayBuffer(bytes));
 
 /** Bytes of the chunks of a range in the source, and some: what is made of them is rarely much larger. */
 function storedBytes(index: RevlogIndex, from: number, to: number): number {

@@ -16,6 +16,7 @@ import { bytesOf } from './plan.js';
 import type { Range } from './schedule.js';
 import { cutRanges, group, LARGE_REVLOG_BYTES, runInLanes } from './schedule.js';
 import type { ConversionSettings } from './settings.js';
+import { shareBytes } from './shared-memory.js';
 import type { RunTask, Task, TaskResult } from './tasks.js';
 
 export interface StoreConversion {
@@ -184,7 +185,7 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
     mode: settings.fileMode,
   });
   const ranges = cutRanges(index, ENTRY_SIZE);
-  const table = shareTable(index.table);
+  const table = shareBytes(index.table);
   const early = new Map<number, RangeResult>();
   let next = 0;
   let open = true;
@@ -221,11 +222,4 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
       wake();
     },
   };
-}
-
-/** Into memory that all threads see: it is sent with every range, and must not be copied each time. */
-function shareTable(table: Uint8Array): Uint8Array {
-  const shared = new Uint8Array(new SharedArrayBuffer(table.length));
-  shared.set(table);
-  return shared;
 }

@@ -1,13 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { Differ } from '../delta/diff.js';
 import { createDiffer } from '../delta/diff.js';
-import { createNodeHasher, isHashed } from '../delta/node-hash.js';
+import { createIndexCheck, nodesOf } from '../delta/node-hash.js';
 import type { RedeltaMode } from '../delta/policy-input.js';
 import { createSpoiltRevisions } from '../delta/spoilt.js';
 import type { TextCache } from '../delta/text-cache.js';
 import { createTextCache } from '../delta/text-cache.js';
-import { createTextResolver, lastTextUses } from '../delta/text-resolver.js';
+import { createTextResolver, lastDeltaUses, lastTextUses } from '../delta/text-resolver.js';
 import type { Arena } from '../engines/arena.js';
 import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import { encodeChunks } from '../engines/chunk-codec.js';
@@ -19,8 +17,9 @@ import { readChain } from '../streams/chain-reader.js';
 import type { BatchOrigin } from '../streams/read-revlog.js';
 import type { RevisionStep, Stage } from '../streams/stage.js';
 import { stageOf } from '../streams/stage.js';
+import { Turns } from '../streams/turns.js';
 import { createCheckStep } from '../transforms/check-chunks.js';
-import { createCheckNodeStep, nodesOf } from '../transforms/check-node.js';
+import { createCheckNodeStep } from '../transforms/check-node.js';
 import { createRedeltaStep } from '../transforms/redelta.js';
 import { createResolveStep, createSettleStep } from '../transforms/resolve-text.js';
 import type { ConversionSettings } from './settings.js';
@@ -33,20 +32,15 @@ export interface ThreadRedelta {
 
 const SOURCE_DELTAS = { never: 'kept', parent: 'kept', multibase: 'kept', all: 'tightened', fulladd: 'unused' } as const satisfies Record<RedeltaMode, string>;
 
-/** Milliseconds between two turns of the event loop, so that a signal is heard: a batch of large texts takes far longer. */
-const TURN_MILLISECONDS = 50;
-
 /** @param isStopped whether the thread is to stop */
 export function createThreadRedelta(settings: ConversionSettings, decoders: ChunkDecoders, memory: Arena, isStopped: () => boolean): ThreadRedelta {
-  let nextTurnAt = performance.now() + TURN_MILLISECONDS;
-  const takeTurn: RevisionStep = () => {
-    if (performance.now() < nextTurnAt) return undefined;
-    return nextTurn().then(() => {
-      nextTurnAt = performance.now() + TURN_MILLISECONDS;
-      if (isStopped()) throw new RevconvertError('CANCELLED', 'interrupted');
-    });
-  };
-  const hashNode = createNodeHasher();
+  const turns = new Turns({
+    get aborted() {
+      return isStopped();
+    },
+  });
+  // Within a batch: one of large texts takes far longer than a signal may wait.
+  const takeTurn: RevisionStep = () => (turns.due ? turns.give() : undefined);
   let differ: Differ | undefined;
   let cache: TextCache | undefined;
   return {
@@ -56,9 +50,8 @@ export function createThreadRedelta(settings: ConversionSettings, decoders: Chun
       const own = (differ ??= createDiffer());
       texts.clear();
       const policy = settings.policy[kind];
-      const lastUse = lastTextUses(index, policy.previous || !policy.generaldelta);
+      const lastUse = policy.deltas ? lastTextUses(index, policy.previous || !policy.generaldelta) : lastDeltaUses(index);
       const spoilt = createSpoiltRevisions();
-      const nodeOf = nodesOf(index);
       const resolver = createTextResolver({
         cache: texts,
         lastUse: (rev) => lastUse[rev] ?? -1,
@@ -69,8 +62,9 @@ export function createThreadRedelta(settings: ConversionSettings, decoders: Chun
           }),
       });
       /** A text that was rebuilt out of order is compared with its node again: what is built on it is compared with it only. */
+      const check = createIndexCheck(index);
       const checkText = (rev: number, text: Uint8Array): void => {
-        if (!isHashed(index.flags(rev)) || hashNode(nodeOf(index.p1(rev)), nodeOf(index.p2(rev)), text).compare(index.node(rev)) === 0) return;
+        if (check(rev, text) === undefined) return;
         throw new RevconvertError('NODE_MISMATCH', 'the text, rebuilt from its chain, is not what its node says', { path, rev });
       };
       const redelta = createRedeltaStep({
@@ -90,7 +84,7 @@ export function createThreadRedelta(settings: ConversionSettings, decoders: Chun
       const resolve = createResolveStep({ resolver, spoilt, onDamage });
       const settle = createSettleStep(resolver);
       if (!settings.checkChunks) return stageOf(takeTurn, resolve, redelta, settle);
-      return stageOf(takeTurn, resolve, createCheckNodeStep({ nodeOf, spoilt, onDamage }), redelta, createCheckStep(decoders), settle);
+      return stageOf(takeTurn, resolve, createCheckNodeStep({ nodeOf: nodesOf(index), spoilt, onDamage }), redelta, createCheckStep(decoders), settle);
     },
   };
 }

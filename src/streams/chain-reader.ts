@@ -5,13 +5,12 @@ import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import { DecodeFault } from '../engines/engine.js';
 import type { Steps } from '../engines/steps.js';
 import { settled } from '../engines/steps.js';
-import { RevconvertError } from '../errors.js';
 import { asBuffer } from '../formats/bytes.js';
-import { patchedSize } from '../formats/hunks.js';
+import { malformedDelta, patchedSize, wrongSize } from '../formats/hunks.js';
 import { FULL_TEXT } from '../formats/record.js';
 import type { RevlogIndex } from '../formats/revlog-index.js';
 import type { ChunkOrigin } from './chunk-reader.js';
-import { chunkError, readChunks } from './chunk-reader.js';
+import { chunkError, placeOf, readChunks } from './chunk-reader.js';
 
 /** Where the chunks of a revlog are. */
 export type ChainOrigin = ChunkOrigin;
@@ -78,14 +77,11 @@ function* spansOf(chain: readonly number[], index: RevlogIndex): Generator<reado
 /** The length of the text that a chunk makes of one of `baseSize` bytes: from its hunks, and as the index says. */
 function sizeAfter(rev: number, baseSize: number, chunk: Uint8Array, origin: ChainOrigin): number {
   const size = origin.index.deltaBase(rev) === FULL_TEXT ? chunk.length : patchedSize(chunk, baseSize);
-  if (typeof size !== 'number') throw located('DELTA_MALFORMED', `${size.message} (byte ${size.at} of the delta)`, rev, origin);
+  if (typeof size !== 'number') throw malformedDelta(size).located(placeOf(rev, origin));
   const rawSize = origin.index.rawSize(rev);
-  if (rawSize >= 0 && size !== rawSize) throw located('CHUNK_SIZE', `the chunk makes a text of ${size} bytes, the index says ${rawSize}`, rev, origin);
+  if (rawSize >= 0 && size !== rawSize) throw wrongSize(size, rawSize).located(placeOf(rev, origin));
   return size;
 }
-
-const located = (code: 'DELTA_MALFORMED' | 'CHUNK_SIZE', message: string, rev: number, { path, index }: ChainOrigin): RevconvertError =>
-  new RevconvertError(code, message, { path, rev, offset: index.position(rev) });
 
 /** So many deltas are folded into one, whatever the text: to move hunks costs less than to write a text for each. */
 const MANY_DELTAS = 10;
@@ -147,7 +143,7 @@ class PendingText {
   /** The text, all deltas applied, in memory of the caller's. */
   take(): Buffer {
     this.apply();
-    return this.#isOwn ? this.#text : copyOf(this.#text, this.cache);
+    return this.#isOwn ? this.#text : this.cache.copy(this.#text);
   }
 
   #isWorthFolding(deltas: number): boolean {
@@ -166,10 +162,4 @@ class PendingText {
     this.#text = text;
     this.#isOwn = true;
   }
-}
-
-function copyOf(text: Uint8Array, cache: TextCache): Buffer {
-  const own = cache.allocate(text.length);
-  own.set(text);
-  return own;
 }

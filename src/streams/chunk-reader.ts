@@ -1,6 +1,7 @@
 import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import { decodeChunks } from '../engines/chunk-codec.js';
 import type { DecodeFault, MaybePromise } from '../engines/engine.js';
+import type { ErrorPlace } from '../errors.js';
 import { RevconvertError } from '../errors.js';
 import { deltaLimit, MAX_TEXT } from '../formats/hunks.js';
 import { FULL_TEXT } from '../formats/record.js';
@@ -42,6 +43,9 @@ export function chunkLimit(rev: number, index: RevlogIndex): number {
   return deltaLimit(base < 0 ? 0 : index.rawSize(base), rawSize);
 }
 
+/** Where the chunk of a revision stands. */
+export const placeOf = (rev: number, { path, index }: Pick<ChunkOrigin, 'path' | 'index'>): ErrorPlace => ({ path, rev, offset: index.position(rev) });
+
 /** A fault of a chunk as an error that says where. */
-export const chunkError = (rev: number, fault: DecodeFault | undefined, { path, index }: ChunkOrigin): RevconvertError =>
-  new RevconvertError(fault?.code ?? 'CHUNK_DAMAGED', fault?.message ?? 'the chunk is missing', { path, rev, offset: index.position(rev) });
+export const chunkError = (rev: number, fault: DecodeFault | undefined, origin: ChunkOrigin): RevconvertError =>
+  new RevconvertError(fault?.code ?? 'CHUNK_DAMAGED', fault?.message ?? 'the chunk is missing', placeOf(rev, origin));

@@ -6,7 +6,7 @@ import type { Revision, RevisionBatch, RevlogKind } from '../formats/record.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_RAW_BYTES, MAX_BATCH_REVISIONS } from '../formats/record.js';
 import type { RevlogIndex } from '../formats/revlog-index.js';
 import type { ByteSource } from './byte-source.js';
-import { openByteSource } from './byte-source.js';
+import { memorySource, openByteSource } from './byte-source.js';
 import { checkIndexAgainst, readIndex } from './read-index.js';
 
 /** An open revlog: its index in memory, its chunks to be read in batches. */
@@ -89,6 +89,10 @@ const emptySource = (path: string): ByteSource => ({
   read: () => Buffer.alloc(0),
   close: () => undefined,
 });
+
+/** Opens what the positions of an index point into, for who has the index already. Where no revision has any bytes there may be no file. */
+export const openChunksOf = (index: RevlogIndex, file: PathLike, path: string): ByteSource =>
+  index.chunksEnd() === 0 ? memorySource(new Uint8Array(0), path) : openByteSource(file, path);
 
 interface ReaderOptions {
   readonly path: string;

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-import { createNodeHasher, isHashed, NULL_NODE } from '../delta/node-hash.js';
+import { createNodeCheck, NULL_NODE } from '../delta/node-hash.js';
 import type { SpoiltRevisions } from '../delta/spoilt.js';
 import { RevconvertError } from '../errors.js';
 import { ByteCollector } from '../formats/byte-collector.js';
@@ -23,12 +23,11 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
  * @throws RevconvertError NODE_MISMATCH with path and revision
  */
 export function createCheckNodeStep({ nodeOf, spoilt, onDamage }: CheckNodeOptions): RevisionStep {
-  const hashNode = createNodeHasher();
+  const check = createNodeCheck(nodeOf);
   return ({ path }, revision) => {
-    const { text, flags, p1, p2, node, rev, position } = revision;
-    if (text === undefined || !isHashed(flags)) return;
-    const found = hashNode(nodeOf(p1), nodeOf(p2), text);
-    if (found.compare(node) === 0) return;
+    const { text, node, rev, position } = revision;
+    const found = text === undefined ? undefined : check(revision, text);
+    if (found === undefined) return;
     const error = new RevconvertError('NODE_MISMATCH', `parents and text hash to ${hex(found)}, the node is ${hex(node)}`, { path, rev, offset: position });
     if (onDamage === undefined) throw error;
     spoilt?.add(rev);
@@ -36,9 +35,6 @@ export function createCheckNodeStep({ nodeOf, spoilt, onDamage }: CheckNodeOptio
     onDamage(error);
   };
 }
-
-/** The nodes of an index, the null revision among them. */
-export const nodesOf = (index: { node(rev: number): Uint8Array }): ((rev: number) => Uint8Array) => (rev) => (rev < 0 ? NULL_NODE : index.node(rev));
 
 /**
  * Compares the node of each revision with its parents and `text`: a Transform over batches, in object mode. The stream

@@ -5,7 +5,7 @@ import { decodeChunks, loadDecoders } from '../engines/chunk-codec.js';
 import { andThen } from '../engines/engine.js';
 import { DecodeFault } from '../engines/engine.js';
 import { RevconvertError } from '../errors.js';
-import { deltaLimit, MAX_TEXT, patchedSize } from '../formats/hunks.js';
+import { deltaLimit, malformedDelta, MAX_TEXT, patchedSize, wrongSize } from '../formats/hunks.js';
 import type { Revision, RevisionBatch } from '../formats/record.js';
 import { FULL_TEXT, soundRevisions } from '../formats/record.js';
 import type { Stage } from '../streams/stage.js';
@@ -38,13 +38,13 @@ export function createDecompressStage(decoders: ChunkDecoders, options: Decompre
 
   const measure = (revision: Revision, delta: Uint8Array): RevconvertError | undefined => {
     const size = revision.deltaBase === FULL_TEXT ? delta.length : patchedSize(delta, baseSize(revision));
-    if (typeof size !== 'number') return new RevconvertError('DELTA_MALFORMED', `${size.message} (byte ${size.at} of the delta)`);
+    if (typeof size !== 'number') return malformedDelta(size);
     if (size >= 0 && revision.rawSize < 0) {
       revision.rawSize = size;
       measured.set(revision.rev, size);
     }
     if (size < 0 || size === revision.rawSize) return undefined;
-    return new RevconvertError('CHUNK_SIZE', `the chunk makes a text of ${size} bytes, the index says ${revision.rawSize}`);
+    return wrongSize(size, revision.rawSize);
   };
 
   const accept = (revision: Revision, result: Uint8Array | DecodeFault): RevconvertError | undefined => {

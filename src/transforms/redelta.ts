@@ -10,7 +10,6 @@ import type { DeltaPolicy } from '../delta/policy.js';
 import { PRESETS } from '../delta/policy.js';
 import type { SpoiltRevisions } from '../delta/spoilt.js';
 import { createSpoiltRevisions } from '../delta/spoilt.js';
-import type { TextCache } from '../delta/text-cache.js';
 import { createTextCache } from '../delta/text-cache.js';
 import { encodeChunks } from '../engines/chunk-codec.js';
 import type { ChunkCompressor, CompressorOptions, EngineName, MaybePromise } from '../engines/engine.js';
@@ -20,6 +19,7 @@ import { runSteps } from '../engines/steps.js';
 import { RevconvertError } from '../errors.js';
 import type { Revision, RevisionBatch, RevlogKind } from '../formats/record.js';
 import { deltaOf, FULL_TEXT, NULL_BASE } from '../formats/record.js';
+import { FLAG_SNAPSHOT, FLAGS_QUALITY } from '../formats/revision-flags.js';
 import type { RevisionStep, Stage } from '../streams/stage.js';
 import { lazyStage, stageOf, toTransform } from '../streams/stage.js';
 
@@ -76,17 +76,17 @@ export function createRedeltaStep(options: RedeltaStepOptions): RevisionStep {
     note(revision);
   };
 
-  const keep = ({ path }: RevisionBatch, revision: Revision): MaybePromise<void> => {
+  const keep = (batch: RevisionBatch, revision: Revision): MaybePromise<void> => {
     const { rev, deltaBase } = revision;
     if (!policy.generaldelta && !isPlain(rev, deltaBase)) {
       const base = deltaBase < 0 ? 'the empty text' : `rev ${deltaBase}`;
-      throw new RevconvertError('DELTA_BASE', `damaged, and its delta against ${base} cannot be kept without generaldelta`, { path, rev });
+      throw new RevconvertError('DELTA_BASE', `damaged, and its delta against ${base} cannot be kept without generaldelta`, { path: batch.path, rev });
     }
     if (revision.damaged) {
       note(revision);
       return undefined;
     }
-    const delta = deltaOf({ path, kind: options.kind, revisions: [] }, revision);
+    const delta = deltaOf(batch, revision);
     return andThen(compress(delta), (chunk) => store(revision, { base: deltaBase, delta, chunk }));
   };
 
@@ -134,13 +134,9 @@ function sourceDelta(revision: Revision, base: number, { kind, sourceDeltas, tex
   });
 }
 
-/** Bits of the entry flags that tell of deltas, in revlogs that say so in their header. Source: Mercurial 7.2. */
-const DELTA_IS_SNAPSHOT = 0x0400;
-const DELTA_QUALITY = 0x03c0;
-
 /** Quality is not told: that is legal, and it is the writer's opinion only. */
 const withDeltaInfo = (flags: number, isSnapshot: boolean): number =>
-  (flags & ~(DELTA_IS_SNAPSHOT | DELTA_QUALITY)) | (isSnapshot ? DELTA_IS_SNAPSHOT : 0);
+  (flags & ~(FLAG_SNAPSHOT | FLAGS_QUALITY)) | (isSnapshot ? FLAG_SNAPSHOT : 0);
 
 export interface RecomputeDeltaOptions extends CompressorOptions {
   /** Engine of the chunks: how small a delta is, is what it takes when stored. */
@@ -157,14 +153,12 @@ export interface RecomputeDeltaOptions extends CompressorOptions {
  * @throws (as the stream's error) RevconvertError ENGINE_MISSING, LEVEL, CHECK_FAILED; INTERNAL where `text` is missing
  */
 export function recomputeDelta(options: RecomputeDeltaOptions): Duplex {
-  const compressorOf = async (): Promise<ChunkCompressor> => (await loadEngine(findEngine(options.engine))).createCompressor(options);
-  let stage: Stage | undefined;
-  return toTransform(
-    lazyStage(async () => {
-      const compressor = await compressorOf();
-      return (batch) => (stage ??= createRecomputeStage(batch.kind, compressor, options))(batch);
-    }),
-  );
+  const load = async (): Promise<Stage> => {
+    const compressor = (await loadEngine(findEngine(options.engine))).createCompressor(options);
+    let stage: Stage | undefined;
+    return (batch) => (stage ??= createRecomputeStage(batch.kind, compressor, options))(batch);
+  };
+  return toTransform(lazyStage(load));
 }
 
 function createRecomputeStage(kind: RevlogKind, compressor: ChunkCompressor, options: RecomputeDeltaOptions): Stage {
@@ -188,16 +182,10 @@ function createRecomputeStage(kind: RevlogKind, compressor: ChunkCompressor, opt
   });
   const remember: RevisionStep = ({ path }, { rev, text, damaged, flags: own }) => {
     flags[rev] = own;
-    if (text !== undefined) cache.put(rev, copyOf(text, cache));
+    if (text !== undefined) cache.put(rev, cache.copy(text));
     else if (!damaged) throw new RevconvertError('INTERNAL', 'the text was not resolved by an earlier stage', { path, rev });
   };
   return stageOf(step, remember);
-}
-
-function copyOf(text: Uint8Array, cache: TextCache): Buffer {
-  const own = cache.allocate(text.length);
-  own.set(text);
-  return own;
 }
 
 const EMPTY = new Uint8Array(0);

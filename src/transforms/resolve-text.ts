@@ -58,7 +58,8 @@ export function createResolveStep({ resolver, spoilt, onDamage, onUnresolved }: 
         (error: unknown) => fail(batch.path, revision, error),
       );
     } catch (error) {
-      fail(batch.path, revision, error); return;
+      fail(batch.path, revision, error);
+      return undefined;
     }
   };
 }

@@ -114,28 +114,39 @@ describe('mutations', function () {
     return { job, label: `${seed.name}, ${inData ? '.d' : '.i'}: ${what}` };
   }
 
-  it(`of a revlog, ${REVLOG_MUTATIONS} times: converted right, or refused as bad input`, async () => {
+  type Revisions = Awaited<ReturnType<typeof readBack>>;
+
+  /** Damages revlogs, and converts each: it is refused as bad input and leaves nothing behind, or what was made is looked at. */
+  async function convertDamaged(times: number, seed: number, settings: ConversionSettings, look: (from: Revisions, to: Revisions, label: string) => void): Promise<{ converted: number; refused: number }> {
     unpackFixtures(scratch.root);
-    const seeds = NAMES.flatMap((name) => seedsIn(scratch.at(name)).map((seed) => ({ ...seed, name: `${name}/${seed.name}` })));
-    const chance = new Chance(20_240_229);
+    const seeds = NAMES.flatMap((name) => seedsIn(scratch.at(name)).map((one) => ({ ...one, name: `${name}/${one.name}` })));
+    const threads = await loadThreadEngines(settings, () => false);
+    const chance = new Chance(seed);
     const memory = new MemoryWatch();
     const seen = { converted: 0, refused: 0 };
-    for (let i = 0; i < REVLOG_MUTATIONS; i++) {
-      const { job, label } = damage(chance.pick(seeds), chance);
+    for (let i = 0; i < times; i++) {
+      const { job, label: what } = damage(chance.pick(seeds), chance);
+      const label = `${i} ${what}`;
       try {
-        await convertRevlog(job, SETTINGS, engines);
+        await convertRevlog(job, settings, threads);
       } catch (error) {
-        assertInputError(error, `${i} ${label}`);
-        assert.deepEqual(readdirSync(scratch.at('work', 'to')), [], `${i} ${label}: left behind`);
+        assertInputError(error, label);
+        assert.deepEqual(readdirSync(scratch.at('work', 'to')), [], `${label}: left behind`);
         seen.refused++;
         continue;
       } finally {
-        memory.check(`${i} ${label}`);
+        memory.check(label);
       }
       seen.converted++;
-      const [from, to] = [await readBack(String(job.sourceIndex)), await readBack(String(job.targetIndex))];
-      assert.deepEqual(meaningOf(to), meaningOf(from), `${i} ${label}`);
+      look(await readBack(String(job.sourceIndex)), await readBack(String(job.targetIndex)), label);
     }
+    return seen;
+  }
+
+  it(`of a revlog, ${REVLOG_MUTATIONS} times: converted right, or refused as bad input`, async () => {
+    const seen = await convertDamaged(REVLOG_MUTATIONS, 20_240_229, SETTINGS, (from, to, label) => {
+      assert.deepEqual(meaningOf(to), meaningOf(from), label);
+    });
     // Neither branch may be empty, or the mutations are too gentle or too hard.
     assert.ok(seen.converted > REVLOG_MUTATIONS / 20 && seen.refused > REVLOG_MUTATIONS / 4, JSON.stringify(seen));
   });
@@ -163,31 +174,11 @@ describe('mutations', function () {
   });
 
   it(`of a revlog, ${REVLOG_MUTATIONS / 4} times with new deltas: every text stays, or it is refused as bad input`, async () => {
-    unpackFixtures(scratch.root);
-    const seeds = NAMES.flatMap((name) => seedsIn(scratch.at(name)));
-    const chance = new Chance(1_848);
-    const memory = new MemoryWatch();
-    const settings: ConversionSettings = { ...SETTINGS, redelta: 'all' };
-    const threads = await loadThreadEngines(settings, () => false);
-    const seen = { converted: 0, refused: 0 };
-    for (let i = 0; i < REVLOG_MUTATIONS / 4; i++) {
-      const { job, label } = damage(chance.pick(seeds), chance);
-      try {
-        await convertRevlog(job, settings, threads);
-      } catch (error) {
-        assertInputError(error, `${i} ${label}`);
-        assert.deepEqual(readdirSync(scratch.at('work', 'to')), [], `${i} ${label}: left behind`);
-        seen.refused++;
-        continue;
-      } finally {
-        memory.check(`${i} ${label}`);
-      }
-      seen.converted++;
-      const [from, to] = [await readBack(String(job.sourceIndex)), await readBack(String(job.targetIndex))];
+    const seen = await convertDamaged(REVLOG_MUTATIONS / 4, 1_848, { ...SETTINGS, redelta: 'all' }, (from, to, label) => {
       const texts = referenceTexts(from);
-      assert.deepEqual(referenceTexts(to), texts, `${i} ${label}`);
-      for (const [rev, text] of texts.entries()) assert.ok(isNodeRight(from, rev, text ?? Buffer.alloc(0)), `${i} ${label}: rev ${rev} is wrong, and was given a new delta`);
-    }
+      assert.deepEqual(referenceTexts(to), texts, label);
+      for (const [rev, text] of texts.entries()) assert.ok(isNodeRight(from, rev, text ?? Buffer.alloc(0)), `${label}: rev ${rev} is wrong, and was given a new delta`);
+    });
     assert.ok(seen.converted > REVLOG_MUTATIONS / 400 && seen.refused > REVLOG_MUTATIONS / 16, JSON.stringify(seen));
   });
 

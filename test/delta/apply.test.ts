@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 
-import { applyChecked, applyDelta } from '../../src/delta/apply.js';
+import { applyDelta } from '../../src/delta/apply.js';
 import { RevconvertError } from '../../src/errors.js';
 import { applyHunks, hunk } from '../support/revlog-builder.js';
+import { applyChecked } from './one-delta.js';
 import { looseDelta } from './reference.js';
 
 const BASE = Buffer.from('0123456789'.repeat(30));

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 
 import { isLineAligned } from '../../src/delta/align.js';
-import { applyChecked } from '../../src/delta/apply.js';
-import { createDiffer, diffTexts } from '../../src/delta/diff.js';
+import { createDiffer } from '../../src/delta/diff.js';
 import { HUNK_HEADER } from '../../src/formats/hunks.js';
 import { applyHunks, hunk } from '../support/revlog-builder.js';
+import { applyChecked, diffTexts } from './one-delta.js';
 import { editedLines, listHunks, looseBytes, looseLines, manifests, referenceDiff } from './reference.js';
 
 const differ = createDiffer();

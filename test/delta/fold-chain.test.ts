@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 
-import { applyChecked } from '../../src/delta/apply.js';
 import { foldChain } from '../../src/delta/fold-chain.js';
 import { applyHunks, diff, evolvingTexts, hunk } from '../support/revlog-builder.js';
+import { applyChecked } from './one-delta.js';
 
 const BASE = Buffer.from('0123456789');
 

@@ -4,11 +4,10 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 
 import { isLineAligned } from '../../src/delta/align.js';
-import { diffTexts } from '../../src/delta/diff.js';
-import { foldDeltas } from '../../src/delta/fold.js';
 import { foldChain } from '../../src/delta/fold-chain.js';
 import { HUNK_HEADER, patchedSize } from '../../src/formats/hunks.js';
 import { applyHunks, hunk } from '../support/revlog-builder.js';
+import { diffTexts } from './one-delta.js';
 import { listHunks, looseDelta, looseLines } from './reference.js';
 
 const BASE = Buffer.from('0123456789'.repeat(4));
@@ -16,7 +15,7 @@ const NONE = Buffer.alloc(0);
 
 /** Folds, and checks that the hunks are in order and none touches the next. */
 function checkedFold(first: Uint8Array, second: Uint8Array, base: Uint8Array): Buffer {
-  const folded = Buffer.from(foldDeltas(first, second));
+  const folded = foldChain([first, second]);
   assert.equal(typeof patchedSize(folded, base.length), 'number');
   assert.ok(folded.length <= first.length + second.length);
   if (first.length > 0 && second.length > 0) {

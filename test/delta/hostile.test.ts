@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 
 import { describe, it } from 'mocha';
 
-import { applyChecked } from '../../src/delta/apply.js';
 import { createDiffer } from '../../src/delta/diff.js';
+import { createRandom } from '../support/random.js';
+import { applyChecked } from './one-delta.js';
 
 const COUNT = 100_000;
 
@@ -12,17 +13,6 @@ const repeat = (text: string, count: number): Buffer => Buffer.alloc(Buffer.byte
 
 const lines = (line: (i: number) => string, count = COUNT): Buffer =>
   Buffer.from(Array.from({ length: count }, (_, i) => `${line(i)}\n`).join(''));
-
-/** xorshift32: the same numbers on every run. */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
 
 const random = createRandom(1);
 

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 
-import { createNodeHasher, FLAG_CENSORED, FLAG_ELLIPSIS, FLAG_EXTERNAL, isHashed, NULL_NODE } from '../../src/delta/node-hash.js';
+import { createNodeHasher, NULL_NODE } from '../../src/delta/node-hash.js';
+import { FLAG_CENSORED, FLAG_ELLIPSIS, FLAG_EXTERNAL, isHashed } from '../../src/formats/revision-flags.js';
 import { nodeOf } from '../support/revlog-builder.js';
 
 const A = Buffer.alloc(20, 0x0a);

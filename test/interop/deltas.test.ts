@@ -11,6 +11,7 @@ import { createDiffer } from '../../src/delta/diff.js';
 import { foldChain } from '../../src/delta/fold-chain.js';
 import { runHgOk } from '../support/hg-session.js';
 import { type Mercurial, requireMercurials } from '../support/mercurial.js';
+import { createRandom } from '../support/random.js';
 import { useTempFolder } from '../support/temp-folder.js';
 
 /** Reads bases, texts and deltas, each behind its length; answers with a line for each three. */
@@ -38,17 +39,6 @@ interface Sample {
   readonly base: Buffer;
   readonly text: Buffer;
   readonly delta: Uint8Array;
-}
-
-/** xorshift32: the same history on every run. */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
 }
 
 const REVISIONS = 300;

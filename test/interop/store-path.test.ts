@@ -12,6 +12,7 @@ import { after, before, describe, it } from 'mocha';
 import { decodeDirectories, encodeDirectories, encodeStorePath } from '../../src/formats/store-path.js';
 import { runHgOk } from '../support/hg-session.js';
 import { type Mercurial, requireMercurials } from '../support/mercurial.js';
+import { createRandom } from '../support/random.js';
 
 const EXTENSION = `
 from mercurial import registrar, store
@@ -40,17 +41,6 @@ const FUNCTIONS = {
   /** The same as `dotencode`, but Mercurial's C code, which is what it runs. */
   pathencode: (name: string) => encodeStorePath(name, 'dotencode'),
 } as const satisfies Record<string, (name: string) => string>;
-
-/** xorshift32: the same names on every run. */
-function createRandom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
 
 const RESERVED = ['aux', 'con', 'prn', 'nul', 'com1', 'com9', 'com0', 'lpt1', 'lpt9', 'lpt', 'auxx', 'AUX', 'Con'];
 const TAILS = ['.i', '.d', '.hg', '.i.hg', '.', ' ', '. ', '..', '.txt', '.I', '', '_', '~'];

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 
 import { describe, it } from 'mocha';
 
-import { followChains, NO_SNAPSHOT } from '../../src/report/chains.js';
+import { NO_SNAPSHOT } from '../../src/delta/chain-table.js';
+import { followChains } from '../../src/report/chains.js';
 import type { RevisionSpec } from '../support/revlog-builder.js';
 import { LAYOUTS, SPLIT } from '../support/revlog-builder.js';
 import { EVERYTHING, indexOf, revision } from './support.js';

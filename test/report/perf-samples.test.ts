@@ -5,7 +5,7 @@ import { describe, it } from 'mocha';
 
 import { emptyTally } from '../../src/report/perf-reads.js';
 import { median, sampleInTurns } from '../../src/report/perf-samples.js';
-import { Turns } from '../../src/report/turns.js';
+import { Turns } from '../../src/streams/turns.js';
 import { assertFails } from '../repository/support.js';
 
 describe('samples', () => {

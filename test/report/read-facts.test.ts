@@ -4,12 +4,12 @@ import { describe, it } from 'mocha';
 
 import { loadDecoders } from '../../src/engines/chunk-codec.js';
 import { measureTexts, readFirstBytes } from '../../src/report/read-facts.js';
-import { Turns } from '../../src/report/turns.js';
 import type { ByteSource } from '../../src/streams/byte-source.js';
 import { memorySource } from '../../src/streams/byte-source.js';
 import { readIndex } from '../../src/streams/read-index.js';
 import type { RevlogReader } from '../../src/streams/read-revlog.js';
 import { createReader } from '../../src/streams/read-revlog.js';
+import { Turns } from '../../src/streams/turns.js';
 import type { BuiltRevlog, RevisionSpec } from '../support/revlog-builder.js';
 import { buildRevlog, evolvingTexts, INLINE, LAYOUTS, richHistory, SPLIT, V0 } from '../support/revlog-builder.js';
 import { chunkOf, revision } from './support.js';

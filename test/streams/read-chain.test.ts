@@ -57,6 +57,11 @@ function counted(): { cache: TextCache; lent: Set<Buffer> } {
       lent.add(text);
       return text;
     },
+    copy(bytes) {
+      const text = own.copy(bytes);
+      lent.add(text);
+      return text;
+    },
     put(rev, text) {
       lent.delete(text);
       own.put(rev, text);

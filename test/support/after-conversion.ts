@@ -192,6 +192,24 @@ export function checkUpgradeFindsNothing(converted: Converted, engine: HgEngine)
   if (changes.length > 0) throw new Error(`debugupgraderepo would change the compression\n${output}`);
 }
 
+/** Bytes of the revlogs of a store. */
+export const storeBytes = (folder: string): number =>
+  listFiles(join(folder, '.hg', 'store'))
+    .filter((name) => /\.[id]$/.test(name))
+    .reduce((sum, name) => sum + lstatSync(join(folder, '.hg', 'store', name)).size, 0);
+
+/** Copies a repository, and lets Mercurial make all its deltas anew, with zstd. */
+export function upgradeByMercurial(hg: string, source: string, upgraded: string): void {
+  copyFolder(source, upgraded);
+  runHgOk(hg, ['-R', upgraded, '--config', 'format.revlog-compression=zstd', 'debugupgraderepo', '--run', '--no-backup', '--optimize', 're-delta-all']);
+}
+
+/** Under the rules of Mercurial a store is no larger than what Mercurial itself made with all deltas anew: 1 % of grace. */
+export function checkNoLarger(made: string, upgraded: string): void {
+  const [own, theirs] = [storeBytes(made), storeBytes(upgraded)];
+  if (own > theirs * 1.01) throw new Error(`${made}: ${own} bytes, where Mercurial needs ${theirs}`);
+}
+
 /** Files of `.hg` that no conversion changes. */
 const CARRIED_BESIDE_STORE =
   /^(bookmarks|branch|localtags|hgrc|last-message\.txt|dirstate(\.[0-9a-f]{8})?|dirstate-tracked-hint|sparse|narrowspec.*|(largefiles|strip-backup|shelved)\/.*)$/;

@@ -4,11 +4,12 @@ import { pipeline } from 'node:stream/promises';
 
 import { describe, it } from 'mocha';
 
+import { nodesOf } from '../../src/delta/node-hash.js';
 import { createSpoiltRevisions } from '../../src/delta/spoilt.js';
 import type { RevconvertError } from '../../src/errors.js';
 import type { Revision, RevisionBatch } from '../../src/formats/record.js';
 import { stageOf } from '../../src/streams/stage.js';
-import { checkNode, createCheckNodeStep, nodesOf } from '../../src/transforms/check-node.js';
+import { checkNode, createCheckNodeStep } from '../../src/transforms/check-node.js';
 import { collect } from '../streams/support.js';
 import { makeRevision, nodeOf, NULL_NODE } from '../support/revlog-builder.js';
 import { batch, errorOf } from './support.js';

@@ -1,7 +1,7 @@
-import { FLAG_ELLIPSIS } from '../../delta/node-hash.js';
 import { RevconvertError } from '../../errors.js';
 import { endOfLine, findChangesetFields } from '../../formats/changeset-text.js';
 import { NODE_WORDS, readHexNode } from '../../formats/hex-node.js';
+import { FLAG_ELLIPSIS } from '../../formats/revision-flags.js';
 import type { RevisionStep } from '../../streams/stage.js';
 import type { Failures } from './failures.js';
 import { IntCollector, NameTable } from './names.js';

@@ -1,14 +1,11 @@
-import { FLAG_CENSORED, FLAG_EXTERNAL } from '../../delta/node-hash.js';
 import { RevconvertError } from '../../errors.js';
 import { findCopySource, hasMeta } from '../../formats/filelog-meta.js';
 import { NODE_WORDS } from '../../formats/hex-node.js';
+import { FLAG_CENSORED, FLAG_EXTERNAL, FLAG_HAS_META } from '../../formats/revision-flags.js';
 import type { RevisionStep } from '../../streams/stage.js';
 import type { Failures } from './failures.js';
 import type { ReferenceCollector } from './references.js';
 import { REFERENCE_NODE, TAG_FILE } from './references.js';
-
-/** The text begins with metadata: said by the index of a revlog that has such flags, and of which both parents may be there. */
-const FLAG_HAS_META = 0x0800;
 
 /**
  * A step that gathers what files were copied from.

@@ -1,3 +1,4 @@
+import { grown } from '../../delta/memory.js';
 import { asBuffer } from '../../formats/bytes.js';
 import type { BytePath } from '../../formats/store-path.js';
 
@@ -63,7 +64,7 @@ export class NameTable {
     this.#bytes[end - 1] = LF;
     this.#length = end;
     const number = this.#count++;
-    if (number + 2 > this.#starts.length) this.#starts = grown(this.#starts);
+    this.#starts = grown(this.#starts, number + 2);
     this.#starts[number + 1] = end;
     return number;
   }
@@ -103,14 +104,14 @@ export class IntCollector {
   }
 
   push(value: number): void {
-    if (this.#length === this.#ints.length) this.#ints = grown(this.#ints);
+    this.#ints = grown(this.#ints, this.#length + 1);
     this.#ints[this.#length++] = value;
   }
 
   /** Room for some more numbers: memory that they can be written to, and where. Valid until the next call. */
   extend(count: number): { readonly ints: Int32Array; readonly at: number } {
     const at = this.#length;
-    while (at + count > this.#ints.length) this.#ints = grown(this.#ints);
+    this.#ints = grown(this.#ints, at + count);
     this.#length = at + count;
     return { ints: this.#ints, at };
   }
@@ -124,10 +125,4 @@ export class IntCollector {
   toInts(): Int32Array {
     return this.#ints.slice(0, this.#length);
   }
-}
-
-function grown(ints: Int32Array): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(ints.length * 2);
-  larger.set(ints);
-  return larger;
 }

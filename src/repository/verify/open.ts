@@ -1,4 +1,5 @@
 import { RevconvertError, toRevconvertError } from '../../errors.js';
+import { FLAG_ELLIPSIS, FLAG_EXTERNAL, FLAG_HAS_META, FLAG_SNAPSHOT, FLAGS_QUALITY } from '../../formats/revision-flags.js';
 import { checkEntry, encodeEntry, ENTRY_SIZE, RevlogIndex, viewOf } from '../../formats/revlog-index.js';
 import { openByteSource } from '../../streams/byte-source.js';
 import { readIndex } from '../../streams/read-index.js';
@@ -17,10 +18,9 @@ export interface OpenedRevlog {
 /** Flags that no Mercurial knows. */
 const UNKNOWN_FLAGS = 0x003f;
 /** Flags that the header of the revlog has to announce. */
-const DELTA_INFO_FLAGS = 0x07c0;
-const META_FLAG = 0x0800;
+const DELTA_INFO_FLAGS = FLAG_SNAPSHOT | FLAGS_QUALITY;
 /** Flags that a requirement has to allow: history that is cut, text that lies elsewhere. */
-const FLAGS_BY_REQUIREMENT = 0x6000;
+const FLAGS_BY_REQUIREMENT = FLAG_ELLIPSIS | FLAG_EXTERNAL;
 
 /**
  * Opens a revlog and carries on behind entries that are no good.
@@ -94,7 +94,7 @@ function checkRoom(index: RevlogIndex, rev: number, start: number, end: number):
 
 function checkFlags(index: RevlogIndex, rev: number, allowed: number, report: Report): void {
   const { deltaInfo, filelogMeta } = index.header;
-  const unknown = UNKNOWN_FLAGS | (deltaInfo ? 0 : DELTA_INFO_FLAGS) | (filelogMeta ? 0 : META_FLAG);
+  const unknown = UNKNOWN_FLAGS | (deltaInfo ? 0 : DELTA_INFO_FLAGS) | (filelogMeta ? 0 : FLAG_HAS_META);
   const flags = index.flags(rev) & (unknown | (FLAGS_BY_REQUIREMENT & ~allowed));
   if (flags === 0) return;
   const why = (flags & unknown) !== 0 ? 'not known in such a revlog' : 'not allowed by any requirement';

@@ -4,11 +4,10 @@ import type { TextCache } from '../../delta/text-cache.js';
 import type { ChunkDecoders } from '../../engines/chunk-codec.js';
 import { runSteps } from '../../engines/steps.js';
 import { RevconvertError, toRevconvertError } from '../../errors.js';
-import { RevlogIndex } from '../../formats/revlog-index.js';
-import { memorySource, openByteSource } from '../../streams/byte-source.js';
+import { NODE_BYTES, RevlogIndex } from '../../formats/revlog-index.js';
 import { readChain } from '../../streams/chain-reader.js';
 import type { BatchOrigin } from '../../streams/read-revlog.js';
-import { readBatches } from '../../streams/read-revlog.js';
+import { openChunksOf, readBatches } from '../../streams/read-revlog.js';
 import type { RevisionStep, Stage } from '../../streams/stage.js';
 import { drive, fuseStages, stageOf } from '../../streams/stage.js';
 import { createDecompressStage } from '../../transforms/decompress.js';
@@ -72,10 +71,10 @@ export function inputFault(error: unknown, path: string): RevconvertError {
 
 /** The nodes and linkrevs of an index, in memory of their own. */
 export function columnsOf(index: RevlogIndex): RevisionColumns {
-  const nodes = new Uint8Array(index.length * 20);
+  const nodes = new Uint8Array(index.length * NODE_BYTES);
   const linkRevs = new Int32Array(index.length);
   for (let rev = 0; rev < index.length; rev++) {
-    nodes.set(index.node(rev), rev * 20);
+    nodes.set(index.node(rev), rev * NODE_BYTES);
     linkRevs[rev] = index.linkRev(rev);
   }
   return { nodes, linkRevs, isBroken: false, needsNoData: index.header.inline || index.length === 0 };
@@ -84,7 +83,7 @@ export function columnsOf(index: RevlogIndex): RevisionColumns {
 /** Looks at a range of a revlog. */
 export async function verifyRange(job: VerifyRangeJob, findings: Findings, engines: VerifyEngines): Promise<VerifiedPart> {
   const index = new RevlogIndex(job.header, job.table);
-  const data = index.chunksEnd() === 0 ? memorySource(new Uint8Array(0), job.name) : openByteSource(asPath(job.chunkFile), job.name);
+  const data = openChunksOf(index, asPath(job.chunkFile), job.name);
   try {
     const origin = { index, data, path: job.name, kind: job.kind };
     return await verifyRevisions(job, origin, { from: job.from, to: job.to, unreadable: new Set(job.unreadable) }, { failures: new Failures(), findings, engines });

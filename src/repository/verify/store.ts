@@ -5,6 +5,7 @@ import { below } from '../byte-path.js';
 import type { RevlogSource } from '../discover.js';
 import { bytesOf } from '../plan.js';
 import { group, runInLanes } from '../schedule.js';
+import { shareBytes } from '../shared-memory.js';
 import type { Run } from '../work.js';
 import { Changesets } from './changesets.js';
 import { settleFailures } from './failures.js';
@@ -136,7 +137,7 @@ class StoreState {
     const { index } = reader;
     this.#learn(revlog.id, columnsOf(index));
     const parts = [partOf(revlog.id, faults.map((fault) => fault.toJSON()), Int32Array.from([...unreadable].flat()))];
-    const table = shared(index.table);
+    const table = shareBytes(index.table);
     const ranges = cutByRawBytes(index, ENTRY_SIZE);
     let left = ranges.length;
     for (const { from, to, bytes } of ranges) {
@@ -227,11 +228,3 @@ const partOf = (id: number, faults: readonly ErrorData[], failed: Int32Array): V
   rehashed: [],
   columns: undefined,
 });
-
-/** Into memory that all threads see. */
-function shared(table: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(new SharedArrayBuffer(table.length));
-  copy.set(table);
-  return copy;
-}
-

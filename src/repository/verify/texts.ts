@@ -1,11 +1,12 @@
 import type { NodeColumn } from '../../delta/node-hash.js';
-import { FLAG_CENSORED, FLAG_ELLIPSIS, FLAG_EXTERNAL, hashInPlace, NODE_BYTES, nodeText } from '../../delta/node-hash.js';
+import { hashInPlace, nodeText } from '../../delta/node-hash.js';
 import { RevconvertError } from '../../errors.js';
 import { asBuffer } from '../../formats/bytes.js';
 import { isPointer, isTombstone } from '../../formats/filelog-meta.js';
 import type { Revision } from '../../formats/record.js';
+import { FLAG_CENSORED, FLAG_ELLIPSIS, FLAG_EXTERNAL } from '../../formats/revision-flags.js';
 import type { RevlogIndex } from '../../formats/revlog-index.js';
-import { ENTRY_SIZE, NODE_AT } from '../../formats/revlog-index.js';
+import { ENTRY_SIZE, NODE_AT, NODE_BYTES } from '../../formats/revlog-index.js';
 import type { RevisionStep } from '../../streams/stage.js';
 import type { Failures } from './failures.js';
 import type { Rehashed } from './tasks.js';

@@ -1,7 +1,7 @@
-import { FLAG_ELLIPSIS, FLAG_EXTERNAL } from '../../delta/node-hash.js';
 import type { ErrorData } from '../../errors.js';
 import { parseNarrowspec } from '../../formats/narrowspec.js';
 import type { RevlogKind } from '../../formats/record.js';
+import { FLAG_ELLIPSIS, FLAG_EXTERNAL } from '../../formats/revision-flags.js';
 import type { BytePath } from '../../formats/store-path.js';
 import type { Discovery } from '../discover.js';
 import { discoverRevlogs } from '../discover.js';

@@ -9,7 +9,8 @@ const STRETCH = 50;
 export class Turns {
   #last = performance.now();
 
-  constructor(private readonly signal: AbortSignal | undefined) {}
+  /** @param signal says when to stop: an AbortSignal, or whatever else knows */
+  constructor(private readonly signal: { readonly aborted: boolean } | undefined) {}
 
   /** Whether the stretch is over: where steps are short, and even a promise that is kept at once would cost too much. */
   get due(): boolean {
