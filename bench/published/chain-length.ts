@@ -66,7 +66,7 @@ function note(runs: Runs, length: number, milliseconds: number): void {
 /** Resolves one text with nothing cached and compares it with its node; gives the milliseconds. */
 async function createResolver({ origin, index }: RevlogReader): Promise<(rev: number) => Promise<number>> {
   const memory = new Arena();
-  const tools: ReadTools = { decoders: await loadDecoders(undefined, memory), memory, turns: new Turns(undefined) };
+  const tools: ReadTools = { decoders: await loadDecoders({ memory }), memory, turns: new Turns(undefined) };
   const wrongHash = createIndexCheck(index);
   const check = (rev: number, text: Uint8Array): void => {
     if (wrongHash(rev, text) !== undefined) throw new Error(`revision ${rev}: wrong text`);

@@ -21,6 +21,7 @@ export const convertCommand: Command = {
     ['$0 --to zstd --level 19 src dst', 'small'],
     ['$0 --to zlib src dst', 'back to zlib'],
     ['$0 --to zstd --redelta all src dst', 'all deltas chosen anew: smaller'],
+    ['$0 --to zstd --dict auto src dst', 'with dictionaries trained on the repository: smaller, and faster to read'],
     ['$0 --to zstd --dry-run src', 'say what would be done'],
     ['$0 --to zstd --json src dst', 'the result as JSON, for scripts'],
   ],

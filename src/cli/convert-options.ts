@@ -3,6 +3,7 @@ import type { Options } from 'yargs';
 import type { EngineName } from '../engines/engine.js';
 import { ENGINE_NAMES, ENGINES } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
+import { parseDictionaryChoice } from '../repository/dictionaries/choice.js';
 import type { ConvertOptions } from '../repository/options.js';
 import type { RawOptions } from './command.js';
 import { flagOption, numberOption, repositoryArgument, textOption } from './command.js';
@@ -32,6 +33,15 @@ export const CONVERT_OPTIONS = {
   'filelog-level': { type: 'string', requiresArg: true, describe: 'Level for filelogs [default: --level]' },
   checksum: { type: 'boolean', describe: 'Write a checksum into each zstd frame (4 bytes a chunk)' },
   ...POLICY_OPTIONS,
+  dict: {
+    type: 'string',
+    requiresArg: true,
+    describe:
+      'With --to zstd: compress with dictionaries, in a store that Mercurial reads with the extension contrib/hg/revlogdict.py only. ' +
+      "auto: new ones, trained on the chunks (needs the program zstd); FILE, or KIND=FILE,KIND=FILE (kinds: changelog, manifest, filelog, or a suffix like .py): those of files; from:REPO: those of another repository; keep: the source's; refresh: new ones too, for the chunks that gain; add: new ones too, for chunks to come; none [default: keep without --to, none with it]",
+  },
+  'dict-size': { type: 'string', requiresArg: true, describe: 'Bytes of each new dictionary [default: a twenty-fourth of what it is for, at most 1 MiB]' },
+  'dict-samples': { type: 'string', requiresArg: true, describe: 'How many chunks each is trained on [default: as many as make twelve times its size, at most 8192]' },
   'no-generaldelta': { type: 'boolean', describe: 'Leave a source without generaldelta as it is; with --redelta: write manifests and filelogs without it' },
   jobs: { type: 'string', requiresArg: true, describe: 'Threads [default: the cores]; the output does not depend on it' },
   check: { type: 'string', requiresArg: true, choices: ['none', 'chunks'], describe: 'chunks: decode each written chunk again and compare; with --redelta also texts with their nodes and new deltas with texts [default: chunks]' },
@@ -50,6 +60,7 @@ export const CONVERT_OPTIONS = {
 export function readConvertArguments([src, dst]: readonly string[], raw: RawOptions): ConvertArguments {
   const dryRun = flagOption(raw, 'dry-run') ?? false;
   const source = repositoryArgument(src, 'source repository');
+  const dict = textOption(raw, 'dict');
   if (dst === '' || (dst === undefined && !dryRun)) throw new RevconvertError('USAGE', 'the destination is missing');
   return {
     source,
@@ -69,6 +80,9 @@ export function readConvertArguments([src, dst]: readonly string[], raw: RawOpti
       jobs: numberOption(raw, 'jobs'),
       check: textOption(raw, 'check') as ConvertOptions['check'],
       ...readPolicyOptions(raw),
+      dictionaries: dict === undefined ? undefined : parseDictionaryChoice(dict),
+      dictionarySize: numberOption(raw, 'dict-size'),
+      dictionarySamples: numberOption(raw, 'dict-samples'),
       generaldelta: flagOption(raw, 'no-generaldelta') === true ? false : undefined,
       keepGoing: flagOption(raw, 'keep-going'),
       lock: flagOption(raw, 'no-lock') === true ? false : undefined,

@@ -32,6 +32,32 @@ function checked({ checked: how, policy }: Pick<ConversionSummary, 'checked' | '
   return policy === undefined ? chunks : `every text with its node, every new delta with its text; ${chunks}`;
 }
 
+/** The dictionaries, and who does without. */
+function dictionaries({ dictionaries: { choice, added, used, without, revlogsWithout, bytes: size } }: ConversionSummary): string[] {
+  if (choice === 'none') return [];
+  const chunks = used.reduce((sum, one) => sum + one.chunks, 0);
+  const names = added.map((one) => `${one.names.join(' and ')} (ID ${one.id}, ${bytes(one.bytes)}${one.samples === undefined ? '' : `, of ${plural(one.samples, 'sample')}`})`);
+  return [
+    `dictionaries  ${added.length === 0 ? `no new ones; ${bytes(size)} in all` : names.join(', ')}; ${plural(chunks, 'chunk')} use one`,
+    ...without.map(({ name, why }) => `              none for ${name}: ${why}`),
+    ...(revlogsWithout === 0 ? [] : [`              ${plural(revlogsWithout, 'revlog')} gained nothing and did without`]),
+  ];
+}
+
+/** What will be done about dictionaries, in a word. */
+function describeChoice(choice: ConversionPlan['dictionaries']): string {
+  if (typeof choice !== 'string') return 'from' in choice ? `those of ${showable(choice.from)}` : 'those of the files given';
+  return DICTIONARY_WORDS[choice];
+}
+
+const DICTIONARY_WORDS = {
+  none: 'none',
+  keep: 'those of the source',
+  auto: 'new ones, to be trained; a kind that gains less than its dictionary takes does without',
+  refresh: 'new ones, to be trained, beside those of the source; chunks that would not get shorter stay as they are',
+  add: 'new ones, to be trained, beside those of the source; all chunks stay as they are',
+} as const;
+
 /** At most this many names are listed one by one. */
 const MANY = 10;
 
@@ -62,6 +88,7 @@ export function renderSummary(summary: ConversionSummary): string {
     `time          ${duration(summary.milliseconds)}, ${plural(summary.jobs, 'thread')}, ${bytes(summary.bytesBefore / Math.max(seconds, 0.001))}/s`,
     `checked       ${checked(summary)}`,
     ...(summary.policy === undefined ? [] : [`deltas        ${REVLOG_KINDS.map((kind) => `${KIND_NAMES[kind]}: ${deltas(kind, summary)}`).join('; ')}`]),
+    ...dictionaries(summary),
     `requirements  added: ${list(summary.requirements.added)}; removed: ${list(summary.requirements.removed)}`,
     `carried       ${plural(summary.carriedFiles, 'other file')}, ${bytes(summary.carriedBytes)}; files of the working copy are not copied`,
     ...items('no rule for these; carried as they are:', summary.unknownFiles),
@@ -86,6 +113,7 @@ export function renderPlan(plan: ConversionPlan, facts: RepositoryFacts): string
     `requirements  added:   ${list(plan.requirements.added)}`,
     `              removed: ${list(plan.requirements.removed)}`,
     `              kept:    ${list(plan.requirements.kept)}`,
+    ...(plan.dictionaries === 'none' ? [] : [`dictionaries  ${describeChoice(plan.dictionaries)}`]),
     ...(plan.newLayout ? ["layout        today's: store, fncache, dotencode, share-safe"] : []),
     ...(plan.addsGeneraldelta && plan.policy === undefined ? ['deltas        the same deltas, in revlogs with generaldelta'] : []),
     ...items('carried as they are:', byAction('carry')),

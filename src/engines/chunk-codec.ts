@@ -14,7 +14,7 @@
 
 import { RevconvertError } from '../errors.js';
 import { Arena } from './arena.js';
-import type { ChunkCompressor, ChunkDecompressor, DecodeFault, Engine, EngineName, MaybePromise } from './engine.js';
+import type { ChunkCompressor, ChunkDecompressor, DecodeFault, DecompressorOptions, Engine, EngineName, MaybePromise } from './engine.js';
 import { andThen, isPromise } from './engine.js';
 import { tooLarge, unknownMarker } from './faults.js';
 import { ENGINE_NAMES, engineOfMarker, ENGINES, loadEngine, packagesOf, tryLoadEngine } from './registry.js';
@@ -26,35 +26,40 @@ const RAW_MARKER = 0x75; // 'u'
 export type ChunkDecoders = ReadonlyMap<number, ChunkDecompressor>;
 
 /** Loads the engine when its first chunk comes: for engines that are rare, or missing. */
-function lazyDecompressor(engine: Engine, memory: Arena | undefined): ChunkDecompressor {
+function lazyDecompressor(engine: Engine, options: DecompressorOptions): ChunkDecompressor {
   let loaded: ChunkDecompressor | undefined;
   return {
     decompress: (chunks, limits) =>
       loaded?.decompress(chunks, limits) ??
-      loadEngine(engine).then((one) => (loaded ??= one.createDecompressor(memory)).decompress(chunks, limits)),
+      loadEngine(engine).then((one) => (loaded ??= one.createDecompressor(options)).decompress(chunks, limits)),
   };
 }
 
-/**
- * What is needed to read chunks of every engine, for one thread.
- * @param eager engines to load now, so that their chunks are decoded synchronously; the others are loaded when their
- *   first chunk comes, as are those that do not work here, which then is the error. @default zlib and zstd
- * @param memory where what is decoded is put, for an owner who recycles it
- */
-export async function loadDecoders(eager: readonly EngineName[] = ['zlib', 'zstd'], memory?: Arena): Promise<ChunkDecoders> {
+export interface DecoderOptions extends DecompressorOptions {
+  /**
+   * Engines to load now, so that their chunks are decoded synchronously; the others are loaded when their first chunk
+   * comes, as are those that do not work here, which then is the error. @default zlib and zstd
+   */
+  readonly eager?: readonly EngineName[] | undefined;
+}
+
+/** What is needed to read chunks of every engine, for one thread. */
+export async function loadDecoders(options: DecoderOptions = {}): Promise<ChunkDecoders> {
+  const { eager = ['zlib', 'zstd'] } = options;
   const decoders = new Map<number, ChunkDecompressor>();
   for (const name of ENGINE_NAMES) {
     const engine = ENGINES[name];
     if (engine.marker === undefined) continue;
     const loaded = eager.includes(name) ? await tryLoadEngine(engine) : undefined;
-    decoders.set(engine.marker, loaded?.createDecompressor(memory) ?? lazyDecompressor(engine, memory));
+    decoders.set(engine.marker, loaded?.createDecompressor(options) ?? lazyDecompressor(engine, options));
   }
   return decoders;
 }
 
 const ownArena = new Arena();
 
-function rawChunk(data: Uint8Array, memory: Arena): Uint8Array {
+/** Data as a chunk that is not compressed: the data itself where it is empty or begins with 00, else 'u' and the data. */
+export function rawChunk(data: Uint8Array, memory: Arena = ownArena): Uint8Array {
   if (data.length === 0 || data[0] === RAW_NUL) return data;
   const chunk = memory.allocate(data.length + 1);
   chunk[0] = RAW_MARKER;

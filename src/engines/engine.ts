@@ -6,11 +6,12 @@ import type { Arena } from './arena.js';
 export class DecodeFault {
   /**
    * @param code CHUNK_DAMAGED: not a valid stream of this engine; CHUNK_SIZE: larger than the limit;
-   *   CHUNK_MARKER: the first byte names no engine (given by the chunk codec only)
+   *   CHUNK_MARKER: the first byte names no engine (given by the chunk codec only); DICTIONARY_MISSING: it names a
+   *   dictionary that was not given
    * @param message what was expected and found
    */
   constructor(
-    readonly code: 'CHUNK_DAMAGED' | 'CHUNK_SIZE' | 'CHUNK_MARKER',
+    readonly code: 'CHUNK_DAMAGED' | 'CHUNK_SIZE' | 'CHUNK_MARKER' | 'DICTIONARY_MISSING',
     readonly message: string,
   ) {}
 }
@@ -49,11 +50,30 @@ export interface ChunkDecompressor {
 
 export type EngineName = 'none' | 'zlib' | 'zstd' | 'lz4';
 
+/** A trained zstd dictionary (RFC 8878, 5). Plain data; it crosses threads. */
+export interface Dictionary {
+  /** 1 to 255: one byte in each frame that needs it. The same as in its bytes. */
+  readonly id: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Dictionaries that frames may name, by ID. */
+export type Dictionaries = ReadonlyMap<number, Dictionary>;
+
 export interface CompressorOptions {
   /** Within the engine's range; the engine's default where undefined. Refused (LEVEL) by engines without levels. */
   readonly level?: number | undefined;
   /** zstd: write frame checksums. Other engines ignore it. @default false */
   readonly checksum?: boolean;
+  /** zstd: compress with it; each frame names it. Other engines ignore it. @default none */
+  readonly dictionary?: Dictionary | undefined;
+  /** Where outputs are put, for an owner who recycles it. @default memory that is never used again */
+  readonly memory?: Arena | undefined;
+}
+
+export interface DecompressorOptions {
+  /** zstd: what frames may name; one that names another is a DICTIONARY_MISSING fault. @default none */
+  readonly dictionaries?: Dictionaries | undefined;
   /** Where outputs are put, for an owner who recycles it. @default memory that is never used again */
   readonly memory?: Arena | undefined;
 }
@@ -68,8 +88,7 @@ export interface Backend {
 
 export interface LoadedBackend {
   createCompressor(options: CompressorOptions): ChunkCompressor;
-  /** @param memory where outputs are put, for an owner who recycles it */
-  createDecompressor(memory?: Arena): ChunkDecompressor;
+  createDecompressor(options?: DecompressorOptions): ChunkDecompressor;
 }
 
 /** An engine as declared in the registry: facts only, nothing is loaded. */

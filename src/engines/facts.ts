@@ -17,6 +17,8 @@ export const ZSTD_LEVELS = { min: 0, max: 22, default: 3 } as const;
 /** Shorter inputs, in bytes, are not tried. */
 export const ZLIB_MIN_INPUT = 44;
 export const ZSTD_MIN_INPUT = 50;
+/** The same with a dictionary. A choice of this program: such frames are for its own readers. A frame takes 11 bytes around its data. */
+export const ZSTD_DICTIONARY_MIN_INPUT = 20;
 
 /** The longest text of a revlog, in bytes: no limit given to a decompressor counts for more. */
 export const MAX_TEXT_BYTES = 0x7fffffff;

@@ -23,6 +23,13 @@ export const tooLarge = (limit: number, promised?: number): DecodeFault =>
       : `chunk says that it decompresses to ${promised} bytes, over the limit of ${limit}`,
   );
 
+/**
+ * @param id of the dictionary that a frame names
+ * @returns a DICTIONARY_MISSING fault
+ */
+export const missingDictionary = (id: number): DecodeFault =>
+  new DecodeFault('DICTIONARY_MISSING', `frame needs the dictionary with ID ${id} (revlog-dictionaries/${id}.zdict), which is not there`);
+
 /** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

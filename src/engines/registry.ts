@@ -7,12 +7,12 @@
  */
 
 import { RevconvertError } from '../errors.js';
-import type { Arena } from './arena.js';
 import type {
   Backend,
   ChunkCompressor,
   ChunkDecompressor,
   CompressorOptions,
+  DecompressorOptions,
   Engine,
   EngineName,
   LoadedBackend,
@@ -79,12 +79,12 @@ export interface LoadedEngine {
   readonly backend: string;
   /**
    * One per thread, reused for every chunk.
-   * @throws RevconvertError LEVEL: outside the engine's range; ENGINE_MISSING: a checksum is wanted, and the
-   *   backend cannot write them
+   * @throws RevconvertError LEVEL: outside the engine's range; ENGINE_MISSING: a checksum or a dictionary is wanted,
+   *   and the backend knows none; DICTIONARY_DAMAGED
    */
   createCompressor(options?: CompressorOptions): ChunkCompressor;
   /** One per thread, reused for every chunk. */
-  createDecompressor(memory?: Arena): ChunkDecompressor;
+  createDecompressor(options?: DecompressorOptions): ChunkDecompressor;
 }
 
 const isEngineName = (name: string): name is EngineName => Object.hasOwn(ENGINES, name);
@@ -145,7 +145,7 @@ const withLevelCheck = (engine: Engine, name: string, loaded: LoadedBackend): Lo
   backend: name,
   createCompressor: (options = {}) =>
     loaded.createCompressor({ ...options, level: checkLevel(engine, options.level) }),
-  createDecompressor: (memory) => loaded.createDecompressor(memory),
+  createDecompressor: (options) => loaded.createDecompressor(options),
 });
 
 /**

@@ -66,8 +66,7 @@ function readUintLE(bytes: Uint8Array, offset: number, length: number): number {
 }
 
 /**
- * Reads a frame header. A frame that names a dictionary, or needs a window that decoders refuse, is a fault, as it
- * is for Mercurial.
+ * Reads a frame header. A frame that needs a window that decoders refuse is a fault, as it is for Mercurial.
  * @param frame starts with the frame
  * @returns the header, or a CHUNK_DAMAGED fault that says what was found
  */
@@ -89,7 +88,6 @@ export function readFrameHeader(frame: Uint8Array): FrameHeader | DecodeFault {
     return damaged('zstd', `frame header takes ${headerBytes} bytes, found ${frame.length}`);
   }
   const dictionaryId = idBytes === 0 ? 0 : readUintLE(frame, idOffset, idBytes);
-  if (dictionaryId !== 0) return damaged('zstd', `frame needs the dictionary with ID ${dictionaryId}`);
   const contentSize =
     sizeBytes === 0
       ? undefined
@@ -99,6 +97,17 @@ export function readFrameHeader(frame: Uint8Array): FrameHeader | DecodeFault {
     return damaged('zstd', `frame needs a window of ${windowBytes} bytes, at most ${MAX_WINDOW_BYTES} are accepted`);
   }
   return { headerBytes, contentSize, windowBytes, dictionaryId, checksum: (descriptor & HAS_CHECKSUM) !== 0 };
+}
+
+const FIRST_MAGIC_BYTE = ZSTD_MAGIC & 0xff;
+const DICTIONARY_ID_FLAG = 0x03;
+
+/** The ID of the dictionary that a chunk names; 0: none, or it is no zstd frame. */
+export function dictionaryIdOf(chunk: Uint8Array): number {
+  const descriptor = chunk[4];
+  if (chunk[0] !== FIRST_MAGIC_BYTE || descriptor === undefined || (descriptor & DICTIONARY_ID_FLAG) === 0) return 0;
+  if (readUintLE(chunk, 0, 4) !== ZSTD_MAGIC) return 0;
+  return readUintLE(chunk, (descriptor & SINGLE_SEGMENT) === 0 ? 6 : 5, DICTIONARY_ID_BYTES[descriptor & DICTIONARY_ID_FLAG] ?? 0);
 }
 
 const windowOf = (descriptor: number): number => (2 ** (10 + (descriptor >> 3)) * (8 + (descriptor & 7))) / 8;

@@ -25,6 +25,9 @@ export interface Requirement {
 
 const UPGRADE_IN_PROGRESS = 'upgradeinprogress';
 
+/** What a store with zstd dictionaries requires, beside `revlog-compression-zstd`: a form of this project, read by its extension for Mercurial. */
+export const DICTIONARY_REQUIREMENT = 'exp-revlog-zstd-dictionary.1';
+
 type Row = readonly [name: string, meaning: string];
 
 const rows = (place: RequirementPlace, action: RequirementAction, list: readonly Row[]): Requirement[] =>
@@ -44,6 +47,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     ['revlog-compression-zstd', 'zstd chunks'],
     ['exp-compression-zstd', 'zstd chunks, older name'],
     ['compenginezstd', 'zstd chunks, name in drafts of the feature'],
+    [DICTIONARY_REQUIREMENT, 'zstd chunks compressed with dictionaries of the store'],
     ['exp-compression-none', 'new chunks are not compressed'],
     ['exp-compression-zlib', 'zlib chunks'],
     ['lz4revlog', 'lz4 chunks (lz4revlog extension)'],
@@ -102,6 +106,7 @@ const REFUSED_FAMILIES: readonly (readonly [prefix: string, meaning: string])[] 
   ['exp-revlogv2', 'revlog v2, with docket files'],
   ['exp-changelog-v', 'changelog-v2 or later, with docket files'],
   ['exp-sqlite-', 'history in an SQLite database'],
+  ['exp-revlog-zstd-dictionary', 'a later form of zstd dictionaries'],
 ];
 
 /** The row of {@link REQUIREMENTS} for a requirement; undefined where it is unknown. */

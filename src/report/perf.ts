@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Arena } from '../engines/arena.js';
 import { loadDecoders } from '../engines/chunk-codec.js';
 import type { RevlogKind } from '../formats/record.js';
+import { readDictionariesOf } from '../repository/dictionaries/folder.js';
 import type { ListedRevlog } from '../repository/list-revlogs.js';
 import type { RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog } from '../streams/read-revlog.js';
@@ -67,7 +68,7 @@ export interface BenchmarkResult {
 
 /**
  * Runs the read benchmarks on one repository. Takes no lock and writes nothing.
- * @throws RevconvertError USAGE; what `listRevlogs` and `openRevlog` throw; CHUNK_*, DELTA_MALFORMED, NODE_MISMATCH; CANCELLED
+ * @throws RevconvertError USAGE; DICTIONARY_*; what `listRevlogs` and `openRevlog` throw; CHUNK_*, DELTA_MALFORMED, NODE_MISMATCH; CANCELLED
  * @example
  * const { stores: [store] } = await measureStore('src', { manifest: true, every: 1000 });
  */
@@ -81,27 +82,31 @@ export const measureStore = (repository: string, options: PerfOptions = {}): Pro
 export async function measureStores(repositories: readonly string[], options: PerfOptions = {}): Promise<PerfReport> {
   const filled = fillPerfOptions(options);
   const memory = new Arena();
-  const tools: ReadTools = { decoders: await loadDecoders(undefined, memory), memory, turns: new Turns(filled.signal) };
+  const turns = new Turns(filled.signal);
+  const tools: ReadTools[] = [];
+  // Each store has its own dictionaries, under the same IDs.
+  for (const repository of repositories) tools.push({ decoders: await loadDecoders({ memory, dictionaries: readDictionariesOf(repository) }), memory, turns });
   const stores = repositories.map((repository) => ({ repository: resolve(repository), revlogs: [] as RevlogPerf[] }));
   for (const inStores of chooseRevlogs(repositories, filled)) {
-    const measured = await measureRevlog(inStores, tools, filled);
+    const measured = await measureRevlog(inStores, tools, turns, filled);
     stores.forEach(({ revlogs }, i) => revlogs.push(...measured.slice(i, i + 1)));
   }
   return { every: filled.every, checkNodes: filled.checkNodes, stores };
 }
 
 /** One revlog, as it is in each repository. */
-async function measureRevlog(inStores: readonly ListedRevlog[], tools: ReadTools, options: FilledPerfOptions): Promise<RevlogPerf[]> {
+async function measureRevlog(inStores: readonly ListedRevlog[], tools: readonly ReadTools[], turns: Turns, options: FilledPerfOptions): Promise<RevlogPerf[]> {
   const readers: RevlogReader[] = [];
   try {
-    const subjects = inStores.map((files) => {
+    const subjects = inStores.flatMap((files, i) => {
       const reader = openRevlog(files);
       readers.push(reader);
-      return { files, index: reader.index, run: createBenchmarks(files, reader, tools, options), results: [] as BenchmarkResult[] };
+      const own = tools[i];
+      return own === undefined ? [] : [{ files, index: reader.index, run: createBenchmarks(files, reader, own, options), results: [] as BenchmarkResult[] }];
     });
     for (const name of BENCHMARKS) {
       options.onBenchmark?.(inStores[0]?.path ?? '', name);
-      const samples = await sampleInTurns(subjects.map(({ run }) => run[name]), options, tools.turns);
+      const samples = await sampleInTurns(subjects.map(({ run }) => run[name]), options, turns);
       samples.forEach((own, i) => subjects[i]?.results.push(resultOf(name, own, i === 0 ? undefined : samples[0])));
     }
     return subjects.map(({ files, index, results }) => ({

@@ -7,8 +7,10 @@ import { REVLOG_KINDS } from '../formats/record.js';
 import type { RevlogHeader } from '../formats/revlog-header.js';
 import { encodeDirectories } from '../formats/store-path.js';
 import { below, displayName } from '../repository/byte-path.js';
+import { dictionaryMap, readDictionaries } from '../repository/dictionaries/folder.js';
 import type { Discovery, RevlogSource } from '../repository/discover.js';
 import { discoverRevlogs } from '../repository/discover.js';
+import type { Repository } from '../repository/open.js';
 import { openRepository } from '../repository/open.js';
 import { bytesOf } from '../repository/plan.js';
 import { openRevlog } from '../streams/read-revlog.js';
@@ -74,7 +76,7 @@ export async function collectStats(repository: string, options: StatsOptions = {
   const { revlogs, errors } = only === undefined ? wholeStore(discovery) : chosen(discovery, only);
   const sums = { changelog: new RevlogSums(), manifest: new RevlogSums(), filelog: new RevlogSums() };
   const largest: NamedStats[] = [];
-  const measure = createMeasure(opened.storeFolder, opened.requirements.has('sparserevlog'), signal);
+  const measure = createMeasure(opened, signal);
   for (const revlog of revlogs) {
     const measured = await measure(revlog);
     if (measured instanceof RevconvertError) {
@@ -144,10 +146,12 @@ interface Measured {
 }
 
 /** Measures one revlog after the other; damage is an answer. */
-function createMeasure(storeFolder: string, sparse: boolean, signal: AbortSignal | undefined): (revlog: RevlogSource) => Promise<Measured | RevconvertError> {
+function createMeasure(repository: Repository, signal: AbortSignal | undefined): (revlog: RevlogSource) => Promise<Measured | RevconvertError> {
+  const { storeFolder } = repository;
+  const sparse = repository.requirements.has('sparserevlog');
   const turns = new Turns(signal);
   let decoders: Promise<ChunkDecoders> | undefined;
-  const loadOnce = (): Promise<ChunkDecoders> => (decoders ??= loadDecoders());
+  const loadOnce = (): Promise<ChunkDecoders> => (decoders ??= loadDecoders({ dictionaries: dictionaryMap(readDictionaries(repository)) }));
   const measure = async (revlog: RevlogSource): Promise<Measured> => {
     const { name, kind, indexPath, dataPath } = revlog;
     const reader = openRevlog({ indexFile: below(storeFolder, indexPath), dataFile: below(storeFolder, dataPath), path: displayName(name), kind });

@@ -15,7 +15,10 @@ import { openChunksOf, openRevlog, readBatches } from '../streams/read-revlog.js
 import { drive } from '../streams/stage.js';
 import type { FilePath } from './byte-path.js';
 import { asPath } from './byte-path.js';
+import type { DictionaryCounter, DictionaryUse } from './dictionaries/use.js';
+import { createDictionaryUse } from './dictionaries/use.js';
 import type { ConversionSettings } from './settings.js';
+import { leavesDictionaries } from './settings.js';
 import { sharedMemory } from './shared-memory.js';
 import type { ThreadEngines } from './thread-engines.js';
 
@@ -52,6 +55,8 @@ export interface RevlogResult {
   readonly carried: ErrorData | undefined;
   /** Bytes behind the last chunk that no revision refers to, left behind. */
   readonly trailingBytes: number;
+  /** Chunks that name a dictionary. */
+  readonly dictionaryUse: DictionaryUse;
   /** There is a data file in the source to which no revision can refer (the index is inline, or empty): left behind. */
   readonly staleData: boolean;
 }
@@ -82,11 +87,14 @@ export async function convertRevlog(job: RevlogJob, settings: ConversionSettings
       kind: job.kind,
       onDamage,
     });
-    const outcome = await rewrite(reader, job, settings, engines, onDamage);
-    return convertedResult(job, reader, outcome, damaged);
+    const use = createDictionaryUse();
+    const outcome = await rewrite(reader, job, settings, engines, use, onDamage);
+    return convertedResult(job, reader, outcome, damaged, use.used);
   } catch (error) {
     const failure = toRevconvertError(error, { path: job.name });
-    if (!tolerant || failure.kind !== 'input') throw failure;
+    // Carried whole its chunks would need dictionaries that do not come along; what nothing lists is nobody's history.
+    const isTied = leavesDictionaries(settings.dictionaries) && !job.stray;
+    if (!tolerant || isTied || failure.kind !== 'input') throw failure;
     return carryWhole(job, failure);
   }
 }
@@ -97,6 +105,7 @@ export const convertedResult = (
   { index, trailingBytes }: Pick<RevlogReader, 'index' | 'trailingBytes'>,
   outcome: RevlogOutcome,
   damaged: readonly ErrorData[],
+  dictionaryUse: DictionaryUse,
 ): RevlogResult => ({
   id: job.id,
   name: job.name,
@@ -105,6 +114,7 @@ export const convertedResult = (
   split: !outcome.inline,
   bytesAfter: outcome.indexBytes + outcome.dataBytes,
   damaged,
+  dictionaryUse,
   carried: undefined,
   trailingBytes,
   staleData: job.hasData && (index.header.inline || index.length === 0),
@@ -115,6 +125,7 @@ async function rewrite(
   job: RevlogJob,
   settings: ConversionSettings,
   engines: ThreadEngines,
+  use: DictionaryCounter,
   onDamage: ((error: RevconvertError) => void) | undefined,
 ): Promise<RevlogOutcome> {
   const writer = new RevlogWriter({
@@ -128,6 +139,7 @@ async function rewrite(
   try {
     await drive(reader.batches(), engines.createPipeline(reader.origin, onDamage), (batch) => {
       writer.write(batch);
+      for (const { chunk } of batch.revisions) use.add(chunk);
       engines.batchDone();
     });
     return writer.finish();
@@ -165,6 +177,7 @@ function carryWhole(job: RevlogJob, reason: RevconvertError): RevlogResult {
     split,
     bytesAfter: bytes,
     damaged: [],
+    dictionaryUse: [],
     carried: reason.toJSON(),
     trailingBytes: 0,
     staleData: false,
@@ -196,6 +209,7 @@ export interface RangeResult {
   /** The chunks, one after the other. */
   readonly chunks: Uint8Array;
   readonly damaged: readonly ErrorData[];
+  readonly dictionaryUse: DictionaryUse;
 }
 
 /** Converts a range of revisions in memory. @throws as {@link convertRevlog} */
@@ -208,18 +222,22 @@ export async function convertRange(job: RangeJob, settings: ConversionSettings, 
   const entries = new ByteCollector((job.to - job.from) * ENTRY_SIZE, sharedMemory);
   const chunks = new ByteCollector(storedBytes(index, job.from, job.to), sharedMemory);
   const data = openChunksOf(index, asPath(job.chunkFile), job.name);
+  const use = createDictionaryUse();
   try {
     const origin = { index, data, path: job.name, kind: job.kind };
     const batches = readBatches(origin, job.from, job.to);
     await drive(batches, engines.createPipeline(origin, onDamage), (batch) => {
       entries.append(encoder.encode(batch.revisions));
-      for (const revision of batch.revisions) chunks.append(revision.chunk);
+      for (const { chunk } of batch.revisions) {
+        chunks.append(chunk);
+        use.add(chunk);
+      }
       engines.batchDone();
     });
   } finally {
     data.close();
   }
-  return { entries: entries.view(), chunks: chunks.view(), damaged };
+  return { entries: entries.view(), chunks: chunks.view(), damaged, dictionaryUse: use.used };
 }
 
 /** Bytes of the chunks of a range in the source, and some: what is made of them is rarely much larger. */

@@ -9,6 +9,8 @@ import { openRevlog } from '../streams/read-revlog.js';
 import { asPath, below, displayName } from './byte-path.js';
 import type { RangeJob, RangeResult, RevlogJob, RevlogResult } from './convert-revlog.js';
 import { convertedResult, targetHeader } from './convert-revlog.js';
+import type { DictionaryUse } from './dictionaries/use.js';
+import { addUse } from './dictionaries/use.js';
 import type { RevlogSource } from './discover.js';
 import { dataNameOf } from './discover.js';
 import type { ConversionPlan } from './plan.js';
@@ -187,6 +189,7 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
   const ranges = cutRanges(index, ENTRY_SIZE);
   const table = shareBytes(index.table);
   const early = new Map<number, RangeResult>();
+  let used: DictionaryUse = [];
   let next = 0;
   let open = true;
   let waiting: (() => void)[] = [];
@@ -209,12 +212,13 @@ function createLarge(settings: ConversionSettings, job: RevlogJob, { index, trai
         early.delete(next++);
         writer.writeEncoded(asBuffer(ready.entries), ready.chunks);
         damaged.push(...ready.damaged);
+        used = addUse([used, ready.dictionaryUse]);
       }
       wake();
       if (next < ranges.length) return undefined;
       const outcome = writer.finish();
       open = false;
-      return convertedResult(job, { index, trailingBytes }, outcome, damaged);
+      return convertedResult(job, { index, trailingBytes }, outcome, damaged, used);
     },
     close() {
       if (open) writer.abort();

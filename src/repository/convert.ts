@@ -1,34 +1,19 @@
-import { lstatSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { loadEngine } from '../engines/registry.js';
 import { toRevconvertError } from '../errors.js';
 import { adoptOwner } from './access.js';
-import { below } from './byte-path.js';
-import type { CarryItem } from './carry.js';
-import { carryFiles } from './carry.js';
-import type { StoreConversion } from './convert-store.js';
-import { convertStore } from './convert-store.js';
+import { build } from './build.js';
 import type { Destination } from './destination.js';
 import { checkDestination, createDestination } from './destination.js';
-import { collectFindings } from './findings.js';
 import { flush, flushTree } from './flush.js';
-import type { HeldLocks } from './locks.js';
-import type { Repository } from './open.js';
 import { checkNoTransaction, openRepository } from './open.js';
-import type { ConvertOptions, FilledOptions } from './options.js';
+import type { ConvertOptions } from './options.js';
 import { fillOptions } from './options.js';
 import type { ConversionPlan, RepositoryFacts } from './plan.js';
 import { chooseEngine, gatherFacts, planConversion } from './plan.js';
-import { createPool } from './pool.js';
-import { trackProgress } from './progress.js';
-import type { ConversionSettings } from './settings.js';
-import { checkUnchanged, takeSnapshot } from './source-snapshot.js';
-import type { ConversionSummary, SummaryInput } from './summary.js';
+import type { ConversionSummary } from './summary.js';
 import { summarise } from './summary.js';
-import type { TargetModes } from './target-layout.js';
-import { makeFolders, modesFor, writeStoreLists } from './target-layout.js';
-import { looksLarge, threadsWorthFor } from './thread-count.js';
 import { lockNotice, withSource } from './with-source.js';
 
 /**
@@ -82,95 +67,6 @@ export async function convertRepository(source: string, destination: string, opt
       throw error;
     }
   });
-}
-
-interface Build {
-  readonly repository: Repository;
-  readonly locks: HeldLocks;
-  readonly options: FilledOptions;
-  readonly target: Destination;
-}
-
-type Built = Pick<SummaryInput, 'plan' | 'facts' | 'results' | 'carried' | 'findings' | 'threads'>;
-
-/** Makes the whole repository in the temporary folder. When it has returned or thrown, no thread writes there any more. */
-async function build({ repository, locks, options, target }: Build): Promise<Built> {
-  const hg = `${target.temporary}/.hg`;
-  mkdirSync(hg);
-  const modes = modesFor(repository.storeFolder, hg);
-  const settings = settingsFor(chooseEngine(repository.requirements, options), options, modes);
-  // Threads take a while to start: in a store that is plainly large they do so while its files are looked at.
-  let pool = looksLarge(repository) ? createPool(options.jobs, { kind: 'convert', settings }) : undefined;
-  try {
-    const facts = gatherFacts(repository);
-    const plan = planConversion(facts, options);
-    const snapshot = locks.unlocked === undefined ? undefined : takeSnapshot(repository, facts.discovery.revlogs);
-    pool ??= createPool(Math.min(options.jobs, threadsWorthFor(facts.discovery.revlogs)), { kind: 'convert', settings });
-    makeFolders(hg, facts, plan, modes);
-    const { threads, lanes } = await pool;
-    const store: Omit<StoreConversion, 'signal'> = {
-      plan,
-      settings,
-      revlogs: facts.discovery.revlogs,
-      from: repository.storeFolder,
-      to: plan.requirements.all.has('store') ? `${hg}/store` : hg,
-      lanes,
-      onDone: trackProgress(facts.discovery.revlogs, options.onProgress),
-    };
-    const [results, carried] = await together(
-      options.signal,
-      (signal) => convertStore({ ...store, signal }),
-      (signal) => carryFiles(repository.hgFolder, hg, carryItems(facts), signal),
-    );
-    writeStoreLists(hg, plan, facts.discovery, results, modes);
-    if (snapshot !== undefined) checkUnchanged(repository, snapshot);
-    return { plan, facts, results, carried, findings: collectFindings(facts, results, carried), threads };
-  } finally {
-    await (await pool)?.close();
-  }
-}
-
-/** Two actions at once. Where one fails the other is told to stop, and waited for: nothing goes on behind the failure. */
-async function together<A, B>(
-  outer: AbortSignal | undefined,
-  first: (signal: AbortSignal) => Promise<A>,
-  second: (signal: AbortSignal) => Promise<B>,
-): Promise<[A, B]> {
-  const controller = new AbortController();
-  const signal = outer === undefined ? controller.signal : AbortSignal.any([outer, controller.signal]);
-  const watched = [first(signal), second(signal)] as const;
-  try {
-    return await Promise.all(watched);
-  } catch (error) {
-    controller.abort();
-    await Promise.allSettled(watched);
-    throw error;
-  }
-}
-
-function settingsFor(chosen: ReturnType<typeof chooseEngine>, options: FilledOptions, modes: TargetModes): ConversionSettings {
-  return {
-    engine: chosen.to,
-    levels: chosen.levels,
-    checksum: options.checksum,
-    checkChunks: options.check === 'chunks',
-    keepGoing: options.keepGoing,
-    redelta: options.redelta,
-    policy: options.policy,
-    generaldelta: options.generaldelta,
-    fileMode: modes.file,
-  };
-}
-
-function carryItems({ files, discovery, repository }: RepositoryFacts): CarryItem[] {
-  const prefix = repository.hasStore ? 'store/' : '';
-  return [
-    ...files.filter(({ action }) => action === 'carry' || action === 'unknown'),
-    ...discovery.strays.map((path): CarryItem => {
-      const kind = lstatSync(below(repository.storeFolder, path)).isSymbolicLink() ? 'link' : 'file';
-      return { name: prefix + path, targetName: `store/${path}`, kind };
-    }),
-  ];
 }
 
 async function commit(target: Destination, signal: AbortSignal | undefined): Promise<void> {

@@ -45,6 +45,7 @@ export const FILE_RULES: readonly FileRule[] = [
     [/^00(?:changelog|manifest)(?:\.n|-[^/]*\.nd)$/, 'carry', 'node look-up tables: revisions and nodes do not change'],
     [/^(?:phaseroots|obsstore|bookmarks|narrowspec|narrowspec\.dirstate|server-shapes)$/, 'carry', 'keyed by node, which does not change'],
     [/^lfs\/$/, 'carry', 'large file contents'],
+    [/^revlog-dictionaries\/$/, 'regenerate', 'zstd dictionaries: those of the new store'],
     [/^(?:undo|journal)(?:\..*)?$/, 'drop', 'rollback data: byte offsets of the old files; kept, a rollback would cut the new ones'],
     [/^(?:.*\.)?undo\.backup\..*$/, 'drop', 'backups of a finished transaction'],
     [/^00(?:changelog|manifest)\.i\.s$/, 'drop', 'temporary index of a split'],

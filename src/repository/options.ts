@@ -8,6 +8,8 @@ import { checkLevel, findEngine } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
 import type { RevlogKind } from '../formats/record.js';
 import { REVLOG_KINDS } from '../formats/record.js';
+import type { DictionaryOptions, FilledDictionaryOptions } from './dictionaries/choice.js';
+import { fillDictionaryOptions } from './dictionaries/choice.js';
 
 /** How far a conversion has come. */
 export interface Progress {
@@ -18,7 +20,7 @@ export interface Progress {
   readonly bytesTotal: number;
 }
 
-export interface ConvertOptions {
+export interface ConvertOptions extends DictionaryOptions {
   /** The compression of the new store. @default the source's */
   readonly to?: EngineName | undefined;
   /** Level for all revlogs; higher is smaller and slower. @default the engine's default: zlib 6, zstd 3 */
@@ -62,6 +64,7 @@ export interface FilledOptions {
   readonly redelta: RedeltaMode;
   /** Of new deltas: it says nothing where `redelta` is never. */
   readonly policy: PolicySet;
+  readonly dictionaries: FilledDictionaryOptions;
   readonly generaldelta: boolean;
   readonly keepGoing: boolean;
   readonly lock: boolean;
@@ -83,6 +86,9 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ConvertOptions>([
   'check',
   'redelta',
   'policy',
+  'dictionaries',
+  'dictionarySize',
+  'dictionarySamples',
   'generaldelta',
   'keepGoing',
   'lock',
@@ -119,6 +125,7 @@ export function fillOptions(options: ConvertOptions): FilledOptions {
     jobs,
     check,
     ...fillDeltas(options),
+    dictionaries: fillDictionaries(options),
     generaldelta: options.generaldelta ?? true,
     keepGoing: options.keepGoing ?? false,
     lock: options.lock ?? true,
@@ -127,6 +134,15 @@ export function fillOptions(options: ConvertOptions): FilledOptions {
     onProgress: options.onProgress,
     onNotice: options.onNotice,
   };
+}
+
+function fillDictionaries(options: ConvertOptions): FilledDictionaryOptions {
+  const filled = fillDictionaryOptions(options);
+  const { choice } = filled;
+  if ((choice === 'refresh' || choice === 'add') && options.redelta !== undefined && options.redelta !== 'never') {
+    throw new RevconvertError('USAGE', `--dict ${choice} keeps chunks as they are, and --redelta makes all anew: use --dict auto`);
+  }
+  return filled;
 }
 
 function fillDeltas({ redelta = 'never', policy, generaldelta }: ConvertOptions): Pick<FilledOptions, 'redelta' | 'policy'> {

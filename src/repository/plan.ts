@@ -4,7 +4,9 @@ import type { EngineName } from '../engines/engine.js';
 import { checkLevel, findEngine } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
 import type { RevlogKind } from '../formats/record.js';
+import { DICTIONARY_REQUIREMENT } from '../formats/requires.js';
 import type { StoreEncoding } from '../formats/store-path.js';
+import type { DictionaryChoice } from './dictionaries/choice.js';
 import type { Discovery, RevlogSource } from './discover.js';
 import { discoverRevlogs } from './discover.js';
 import type { Repository } from './open.js';
@@ -44,6 +46,8 @@ export interface ConversionPlan {
   readonly redelta: RedeltaMode;
   /** How they are chosen; undefined: all are kept. */
   readonly policy: PolicySet | undefined;
+  /** Which zstd dictionaries the new store has. */
+  readonly dictionaries: DictionaryChoice;
   /** Manifests and filelogs are written with generaldelta where they do not have it yet. */
   readonly addsGeneraldelta: boolean;
   /** Old layouts (version 0, no store) are written in today's. */
@@ -54,7 +58,7 @@ export interface ConversionPlan {
 }
 
 /** Engine and levels, from the options and what the source has. @throws RevconvertError LEVEL */
-export function chooseEngine(requirements: ReadonlySet<string>, options: FilledOptions): Pick<ConversionPlan, 'from' | 'to' | 'levels'> {
+export function chooseEngine(requirements: ReadonlySet<string>, options: FilledOptions): Pick<ConversionPlan, 'from' | 'to' | 'levels' | 'dictionaries'> {
   const from = engineOfSource(requirements);
   const engine = options.to === undefined ? from : findEngine(options.to);
   const level = (kind: RevlogKind): number | undefined => checkLevel(engine, options.levels[kind] ?? options.level);
@@ -64,20 +68,35 @@ export function chooseEngine(requirements: ReadonlySet<string>, options: FilledO
   return {
     from: from.name,
     to: engine.name,
+    dictionaries: chooseDictionaries(requirements, engine.name, options),
     levels: { changelog: level('changelog'), manifest: level('manifest'), filelog: level('filelog') },
   };
 }
 
+/** Where none were chosen: those of the source, if its engine is not chosen anew. */
+function chooseDictionaries(requirements: ReadonlySet<string>, engine: EngineName, { to, dictionaries: { choice } }: FilledOptions): DictionaryChoice {
+  const chosen = choice ?? (to === undefined ? 'keep' : 'none');
+  if (chosen === 'none' || (chosen === 'keep' && !requirements.has(DICTIONARY_REQUIREMENT))) return 'none';
+  if (engine === 'zstd') return chosen;
+  throw new RevconvertError('USAGE', `--dict: only zstd has dictionaries, not ${engine}: give --to zstd`);
+}
+
 /**
  * Plans a conversion. Pure.
+ * @param dictionaries whether the new store has any; what trains them may find that none are worth it. @default as was chosen
  * @throws RevconvertError LEVEL, USAGE
  */
-export function planConversion(facts: RepositoryFacts, options: FilledOptions): ConversionPlan {
+export function planConversion(facts: RepositoryFacts, options: FilledOptions, dictionaries?: boolean): ConversionPlan {
   const { requirements: source } = facts.repository;
   const chosen = chooseEngine(source, options);
   const { redelta, generaldelta } = options;
   const policy = redelta === 'never' ? undefined : options.policy;
-  const requirements = planRequirements(source, { engine: findEngine(chosen.to), generaldelta, policy });
+  const requirements = planRequirements(source, {
+    engine: findEngine(chosen.to),
+    generaldelta,
+    policy,
+    dictionaries: dictionaries ?? chosen.dictionaries !== 'none',
+  });
   const newLayout = hasOldLayout(source);
   return {
     source: facts.repository.root,

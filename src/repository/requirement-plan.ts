@@ -3,7 +3,7 @@ import type { Engine } from '../engines/engine.js';
 import { ENGINE_NAMES, ENGINES } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
 import { REVLOG_KINDS } from '../formats/record.js';
-import { findRequirement } from '../formats/requires.js';
+import { DICTIONARY_REQUIREMENT, findRequirement } from '../formats/requires.js';
 
 export interface RequirementOptions {
   /** The engine of the destination. */
@@ -12,6 +12,8 @@ export interface RequirementOptions {
   readonly generaldelta: boolean;
   /** Of new deltas. @default undefined: all are kept */
   readonly policy?: PolicySet | undefined;
+  /** The new store has zstd dictionaries. @default false */
+  readonly dictionaries?: boolean | undefined;
 }
 
 /** What the two files of requirements will say. */
@@ -53,8 +55,9 @@ export const hasGeneraldelta = (source: ReadonlySet<string>): boolean =>
  * the policy declines what another requirement of the source implies
  */
 export function planRequirements(source: ReadonlySet<string>, options: RequirementOptions): RequirementPlan {
-  const all = new Set([...source].filter((name) => !ENGINE_REQUIREMENTS.has(name)));
+  const all = new Set([...source].filter((name) => !ENGINE_REQUIREMENTS.has(name) && name !== DICTIONARY_REQUIREMENT));
   if (options.engine.requirement !== undefined) all.add(options.engine.requirement);
+  if (options.dictionaries === true) all.add(DICTIONARY_REQUIREMENT);
   for (const name of hasOldLayout(source) ? TODAYS_LAYOUT : []) all.add(name);
   if (options.policy === undefined) keepDeltas(source, options.generaldelta, all);
   else renewDeltas(source, options.policy, all);

@@ -1,10 +1,16 @@
 import type { PolicySet } from '../delta/policy.js';
 import type { RedeltaMode } from '../delta/policy-input.js';
 import type { EngineName } from '../engines/engine.js';
+import { ruleFor } from '../formats/dictionary-index.js';
 import type { RevlogKind } from '../formats/record.js';
 import { REVLOG_KINDS } from '../formats/record.js';
 import type { CarryOutcome } from './carry.js';
 import type { RevlogResult } from './convert-revlog.js';
+import type { DictionaryChoice } from './dictionaries/choice.js';
+import { filePathOf } from './dictionaries/groups.js';
+import type { GroupWithout, NewDictionary, PreparedDictionaries } from './dictionaries/prepare.js';
+import type { DictionaryUse } from './dictionaries/use.js';
+import { addUse } from './dictionaries/use.js';
 import type { Findings } from './findings.js';
 import type { HeldLocks } from './locks.js';
 import type { FilledOptions } from './options.js';
@@ -31,6 +37,7 @@ export interface ConversionSummary extends Findings {
   /** How they were chosen; undefined: all were kept. */
   readonly policy: PolicySet | undefined;
   readonly requirements: { readonly added: readonly string[]; readonly removed: readonly string[]; readonly kept: readonly string[] };
+  readonly dictionaries: DictionarySummary;
   readonly kinds: Readonly<Record<RevlogKind, KindSummary>>;
   readonly revisions: number;
   readonly bytesBefore: number;
@@ -48,12 +55,28 @@ export interface ConversionSummary extends Findings {
   readonly notices: readonly string[];
 }
 
+/** The zstd dictionaries of the new store, and their use. */
+export interface DictionarySummary {
+  readonly choice: DictionaryChoice;
+  /** Those that came to it. */
+  readonly added: readonly NewDictionary[];
+  /** Bytes of all that it has. */
+  readonly bytes: number;
+  /** Chunks that name one, by ID. */
+  readonly used: DictionaryUse;
+  /** Kinds and suffixes that get no dictionary, and why. */
+  readonly without: readonly GroupWithout[];
+  /** Revlogs with chunks that a dictionary was there for, and that gained nothing by it. */
+  readonly revlogsWithout: number;
+}
+
 export interface SummaryInput {
   readonly plan: ConversionPlan;
   readonly destination: string;
   readonly options: FilledOptions;
   readonly locks: HeldLocks;
   readonly facts: RepositoryFacts;
+  readonly dictionaries: PreparedDictionaries;
   readonly results: readonly RevlogResult[];
   readonly carried: CarryOutcome;
   readonly findings: Findings;
@@ -87,6 +110,7 @@ export function summarise(input: SummaryInput): ConversionSummary {
     redelta: plan.redelta,
     policy: plan.policy,
     requirements: { added, removed, kept },
+    dictionaries: summariseDictionaries(input),
     kinds,
     revisions: sum(all, ({ revisions }) => revisions),
     bytesBefore: sum(all, ({ bytesBefore }) => bytesBefore),
@@ -99,5 +123,19 @@ export function summarise(input: SummaryInput): ConversionSummary {
     milliseconds: Math.round(input.milliseconds),
     notices: input.notices,
     ...input.findings,
+  };
+}
+
+function summariseDictionaries({ plan, dictionaries, results }: SummaryInput): DictionarySummary {
+  const { set, added, without, fate } = dictionaries;
+  const hasRule = ({ kind, name }: RevlogResult): boolean => ruleFor(set.write, kind, filePathOf(name)) !== 0;
+  const declined = fate === 'none' ? [] : results.filter((result) => result.revisions > 0 && result.dictionaryUse.length === 0 && hasRule(result));
+  return {
+    choice: plan.dictionaries,
+    added,
+    bytes: sum(set.dictionaries, ({ bytes }) => bytes.length),
+    used: addUse(results.map(({ dictionaryUse }) => dictionaryUse)),
+    without,
+    revlogsWithout: declined.length,
   };
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 
 import { toRevconvertError } from '../errors.js';
 import { serialiseFncache } from '../formats/fncache.js';
@@ -12,19 +12,10 @@ import { targetPathOf } from './convert-store.js';
 import type { Discovery, RevlogSource } from './discover.js';
 import { dataNameOf } from './discover.js';
 import type { ConversionPlan, RepositoryFacts } from './plan.js';
+import { writeNew } from './write-new.js';
 
 /** Stops clients from before Mercurial 0.9.2, which would take `.hg/00changelog.i` for the changelog. */
 const DUMMY_CHANGELOG = Buffer.from('\0\0\xff\xff dummy changelog to prevent using the old repo layout', 'latin1');
-
-/** Writes a small file of the new repository. @throws RevconvertError NO_SPACE, PERMISSION, SYSTEM */
-function writeNew(path: string, bytes: Uint8Array, mode: number | undefined): void {
-  try {
-    writeFileSync(path, bytes, { flag: 'wx' });
-    if (mode !== undefined) chmodSync(path, mode);
-  } catch (error) {
-    throw toRevconvertError(error, { path });
-  }
-}
 
 /** Modes of new files and folders, as the store of the source has them; undefined: what the umask gives. */
 export interface TargetModes {
@@ -49,17 +40,11 @@ export function modesFor(storeFolder: string, fresh: string): TargetModes {
 export function makeFolders(hg: string, facts: RepositoryFacts, plan: ConversionPlan, modes: TargetModes): void {
   const { hgFolder, storeFolder, hasStore } = facts.repository;
   const store = hasStore || plan.newLayout ? `${hg}/store` : hg;
-  const names = new Set<BytePath>();
-  for (const revlog of facts.discovery.revlogs) {
-    const { index, data } = targetPathOf(revlog, plan);
-    for (const path of [index, data]) addWithParents(names, folderOf(path));
-  }
-  for (const path of facts.discovery.strays) addWithParents(names, folderOf(path));
   try {
     copyFolderAccess(hgFolder, hg);
     mkdirSync(store, { recursive: true });
     if (store !== hg) copyFolderAccess(storeFolder, store);
-    for (const name of [...names].sort()) makeFolder(below(store, name), modes);
+    makeRevlogFolders(store, facts, plan, modes);
     for (const name of carriedInto(facts)) {
       mkdirSync(below(hg, name), { recursive: true });
       if (name !== 'store') copyFolderAccess(below(hgFolder, name), below(hg, name));
@@ -67,6 +52,17 @@ export function makeFolders(hg: string, facts: RepositoryFacts, plan: Conversion
   } catch (error) {
     throw toRevconvertError(error, { path: hg });
   }
+}
+
+/** Makes the folders below a store that revlogs, and strays, go to. The store exists. @throws as mkdir */
+export function makeRevlogFolders(store: string, { discovery }: RepositoryFacts, plan: ConversionPlan, modes: TargetModes): void {
+  const names = new Set<BytePath>();
+  for (const revlog of discovery.revlogs) {
+    const { index, data } = targetPathOf(revlog, plan);
+    for (const path of [index, data]) addWithParents(names, folderOf(path));
+  }
+  for (const path of discovery.strays) addWithParents(names, folderOf(path));
+  for (const name of [...names].sort()) makeFolder(below(store, name), modes);
 }
 
 /** The folders of `.hg` of which single files are carried: the caches. */

@@ -4,14 +4,18 @@ import type { ChunkCompressor } from '../engines/engine.js';
 import type { LoadedEngine } from '../engines/registry.js';
 import { loadEngine } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
+import { ruleFor } from '../formats/dictionary-index.js';
 import type { RevlogKind } from '../formats/record.js';
 import type { BatchOrigin } from '../streams/read-revlog.js';
 import type { Stage } from '../streams/stage.js';
 import { fuseStages } from '../streams/stage.js';
 import { createCheckStage } from '../transforms/check-chunks.js';
 import { createDecompressStage } from '../transforms/decompress.js';
-import { createRecompressStage } from '../transforms/recompress.js';
+import { createDictionaryStage, createRecompressStage, keepShorter } from '../transforms/recompress.js';
+import { dictionaryMap } from './dictionaries/folder.js';
+import { filePathOf } from './dictionaries/groups.js';
 import type { ConversionSettings } from './settings.js';
+import { leavesDictionaries } from './settings.js';
 import { createThreadRedelta } from './thread-redelta.js';
 
 /** The engines of one thread: native contexts, and memory, that all its revlogs share. */
@@ -33,16 +37,23 @@ export interface ThreadEngines {
 export async function loadThreadEngines(settings: ConversionSettings, isStopped: () => boolean): Promise<ThreadEngines> {
   const memory = new Arena();
   const engine = await loadEngine(settings.engine);
-  const decoders = await loadDecoders(undefined, memory);
+  const decoders = await loadDecoders({ memory, dictionaries: settings.dictionaries.source });
+  const written = await loadDecoders({ memory, dictionaries: dictionaryMap(settings.dictionaries.target) });
   const redelta = createThreadRedelta(settings, decoders, memory, isStopped);
-  const compressors = new Map<number | undefined, ChunkCompressor>();
+  const compressorFor = createCompressors(engine, settings, memory);
+  const untie = leavesDictionaries(settings.dictionaries);
+  const { target, fate } = settings.dictionaries;
   return {
     createPipeline(origin, onDamage) {
-      const compressor = compressorFor(engine, settings, origin.kind, compressors, memory);
-      const decompress = createDecompressStage(decoders, { onDamage });
-      if (settings.redelta !== 'never') return fuseStages([decompress, redelta.createStage(origin, compressor, onDamage)]);
-      const stages = [decompress, createRecompressStage(compressor, memory)];
-      return fuseStages(settings.checkChunks ? [...stages, createCheckStage(decoders)] : stages);
+      const decompress = createDecompressStage(decoders, { onDamage, untie });
+      if (fate === 'none') return decompress;
+      const { kind, path } = origin;
+      const plain = compressorFor(kind, 0);
+      if (settings.redelta !== 'never') return fuseStages([decompress, redelta.createStage(origin, plain, onDamage)]);
+      const id = ruleFor(target.write, kind, filePathOf(path));
+      const recompress = id === 0 ? createRecompressStage(plain, memory) : createDictionaryStage({ compressor: compressorFor(kind, id), plain, memory });
+      const stages = [decompress, fate === 'shorter' ? keepShorter(recompress) : recompress];
+      return fuseStages(settings.checkChunks ? [...stages, createCheckStage(written)] : stages);
     },
     batchDone() {
       memory.recycle();
@@ -51,15 +62,15 @@ export async function loadThreadEngines(settings: ConversionSettings, isStopped:
   };
 }
 
-function compressorFor(
-  engine: LoadedEngine,
-  { levels, checksum }: ConversionSettings,
-  kind: RevlogKind,
-  known: Map<number | undefined, ChunkCompressor>,
-  memory: Arena,
-): ChunkCompressor {
-  const level = levels[kind];
-  const compressor = known.get(level) ?? engine.createCompressor({ level, checksum, memory });
-  known.set(level, compressor);
-  return compressor;
+/** Compressors by kind and dictionary (0: none), each made once. */
+function createCompressors(engine: LoadedEngine, { levels, checksum, dictionaries }: ConversionSettings, memory: Arena): (kind: RevlogKind, id: number) => ChunkCompressor {
+  const known = new Map<string, ChunkCompressor>();
+  return (kind, id) => {
+    const level = levels[kind];
+    const key = `${level ?? ''} ${id}`;
+    const dictionary = dictionaries.target.dictionaries.find((one) => one.id === id);
+    const compressor = known.get(key) ?? engine.createCompressor({ level, checksum, memory, dictionary });
+    known.set(key, compressor);
+    return compressor;
+  };
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 
 import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import { decodeChunks, loadDecoders } from '../engines/chunk-codec.js';
-import type { MaybePromise } from '../engines/engine.js';
+import type { DecompressorOptions, MaybePromise } from '../engines/engine.js';
 import { andThen, DecodeFault } from '../engines/engine.js';
 import { RevconvertError } from '../errors.js';
 import type { Revision, RevisionBatch } from '../formats/record.js';
@@ -41,7 +41,10 @@ function check(batch: RevisionBatch, revisions: readonly Revision[], decoders: C
   });
 }
 
-/** Decodes every `chunk` again and compares it with `delta`: a Transform over batches, in object mode. */
-export function checkChunks(): Duplex {
-  return toTransform(lazyStage(async () => createCheckStage(await loadDecoders())));
+/**
+ * Decodes every `chunk` again and compares it with `delta`: a Transform over batches, in object mode.
+ * @param options `dictionaries`: those that chunks may name
+ */
+export function checkChunks(options: Pick<DecompressorOptions, 'dictionaries'> = {}): Duplex {
+  return toTransform(lazyStage(async () => createCheckStage(await loadDecoders({ dictionaries: options.dictionaries }))));
 }

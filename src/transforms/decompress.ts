@@ -1,9 +1,11 @@
 import type { Duplex } from 'node:stream';
 
 import type { ChunkDecoders } from '../engines/chunk-codec.js';
-import { decodeChunks, loadDecoders } from '../engines/chunk-codec.js';
+import { decodeChunks, loadDecoders, rawChunk } from '../engines/chunk-codec.js';
+import type { Dictionaries } from '../engines/engine.js';
 import { andThen } from '../engines/engine.js';
 import { DecodeFault } from '../engines/engine.js';
+import { dictionaryIdOf } from '../engines/zstd-frame.js';
 import { RevconvertError } from '../errors.js';
 import { deltaLimit, malformedDelta, MAX_TEXT, patchedSize, wrongSize } from '../formats/hunks.js';
 import type { Revision, RevisionBatch } from '../formats/record.js';
@@ -17,6 +19,10 @@ export interface DecompressOptions {
    * `damaged`, keeps its chunk and goes on. Without it the first such revision is an error.
    */
   readonly onDamage?: ((error: RevconvertError) => void) | undefined;
+  /** The dictionaries that chunks may name, by ID: `readDictionariesOf`. @default none */
+  readonly dictionaries?: Dictionaries | undefined;
+  /** The dictionaries do not come along: the chunk of a damaged revision that needs one is stored raw, where it can be decoded. @default false */
+  readonly untie?: boolean | undefined;
 }
 
 /**
@@ -59,6 +65,7 @@ export function createDecompressStage(decoders: ChunkDecoders, options: Decompre
     const located = error.located({ path, rev: revision.rev, offset: revision.position });
     if (options.onDamage === undefined) throw located;
     revision.damaged = true;
+    if (options.untie === true && revision.delta !== undefined && dictionaryIdOf(revision.chunk) !== 0) revision.chunk = rawChunk(revision.delta);
     options.onDamage(located);
   };
 
@@ -83,8 +90,8 @@ export function createDecompressStage(decoders: ChunkDecoders, options: Decompre
 
 /**
  * Fills `delta` from `chunk`: a Transform over batches, in object mode.
- * @throws (as the stream's error) RevconvertError CHUNK_MARKER, CHUNK_DAMAGED, CHUNK_SIZE, DELTA_MALFORMED
+ * @throws (as the stream's error) RevconvertError CHUNK_MARKER, CHUNK_DAMAGED, CHUNK_SIZE, DICTIONARY_MISSING, DELTA_MALFORMED
  */
 export function decompress(options: DecompressOptions = {}): Duplex {
-  return toTransform(lazyStage(async () => createDecompressStage(await loadDecoders(), options)));
+  return toTransform(lazyStage(async () => createDecompressStage(await loadDecoders({ dictionaries: options.dictionaries }), options)));
 }

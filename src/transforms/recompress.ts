@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 
 import type { Arena } from '../engines/arena.js';
 import { encodeChunks } from '../engines/chunk-codec.js';
-import type { ChunkCompressor, CompressorOptions, EngineName } from '../engines/engine.js';
+import type { ChunkCompressor, CompressorOptions, EngineName, MaybePromise } from '../engines/engine.js';
 import { andThen } from '../engines/engine.js';
 import { findEngine, loadEngine } from '../engines/registry.js';
 import { deltaOf, soundRevisions } from '../formats/record.js';
@@ -32,12 +32,62 @@ export function createRecompressStage(compressor: ChunkCompressor, memory?: Aren
   };
 }
 
+/** What becomes of the chunks of a store: all are made anew; only where that makes them shorter; none. */
+export type ChunkFate = 'all' | 'shorter' | 'none';
+
+export interface DictionaryStageOptions {
+  /** With a dictionary. */
+  readonly compressor: ChunkCompressor;
+  /** The same without. */
+  readonly plain: ChunkCompressor;
+  readonly memory?: Arena | undefined;
+}
+
+/** Chunks of a batch by which the two are compared. */
+const TRIED = 3;
+
+/**
+ * A stage that makes `chunk` anew with a dictionary, where that makes the chunks of a batch shorter than without: some,
+ * spread over the batch, are made both ways. So a revlog that gains nothing by the dictionary does without.
+ */
+export function createDictionaryStage({ compressor, plain, memory }: DictionaryStageOptions): Stage {
+  const withDictionary = createRecompressStage(compressor, memory);
+  const without = createRecompressStage(plain, memory);
+  const lengthWith = (deltas: readonly Uint8Array[], own: ChunkCompressor): MaybePromise<number> =>
+    andThen(encodeChunks(deltas, own, memory), (chunks) => chunks.reduce((sum, { length }) => sum + length, 0));
+  return (batch) => {
+    const tried = spread(soundRevisions(batch), TRIED).map((revision) => deltaOf(batch, revision));
+    return andThen(lengthWith(tried, compressor), (ownLength) =>
+      andThen(lengthWith(tried, plain), (plainLength) => (ownLength < plainLength ? withDictionary : without)(batch)),
+    );
+  };
+}
+
+/** Some of many, at equal distances. */
+const spread = <T>(items: readonly T[], count: number): T[] =>
+  items.length <= count ? [...items] : Array.from({ length: count }, (_, i) => items[Math.floor(((i + 0.5) * items.length) / count)]).filter((item) => item !== undefined);
+
+/** A stage as `inner`, but that a chunk which does not get shorter stays as it is. */
+export function keepShorter(inner: Stage): Stage {
+  return (batch) => {
+    const before = batch.revisions.map(({ chunk }) => chunk);
+    return andThen(inner(batch), (done) => {
+      for (const [i, revision] of done.revisions.entries()) {
+        const old = before[i];
+        if (old !== undefined && old.length <= revision.chunk.length) revision.chunk = old;
+      }
+      return done;
+    });
+  };
+}
+
 export interface RecompressOptions extends CompressorOptions {
   readonly engine: EngineName;
 }
 
 /**
  * Makes `chunk` anew from `delta` with the engine named: a Transform over batches, in object mode.
+ * @param options `dictionary`: for zstd; who reads the chunks needs it too
  * @throws RevconvertError (as the stream's error) ENGINE_MISSING, LEVEL; INTERNAL where `delta` is missing
  */
 export function recompress(options: RecompressOptions): Duplex {

@@ -7,6 +7,7 @@ import type { TextResolver } from '../delta/text-resolver.js';
 import { createTextResolver } from '../delta/text-resolver.js';
 import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import { loadDecoders } from '../engines/chunk-codec.js';
+import type { Dictionaries } from '../engines/engine.js';
 import { isPromise } from '../engines/engine.js';
 import { runSteps } from '../engines/steps.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
@@ -77,6 +78,8 @@ export interface ResolveTextOptions {
   readonly revlog?: RevlogFiles | undefined;
   /** Bytes of texts to keep for those built on them. @default 32 MiB */
   readonly maxCacheBytes?: number | undefined;
+  /** The dictionaries that chunks of `revlog` may name, by ID. @default none */
+  readonly dictionaries?: Dictionaries | undefined;
 }
 
 /**
@@ -85,7 +88,7 @@ export interface ResolveTextOptions {
  * @throws (as the stream's error) RevconvertError CHUNK_*, DELTA_MALFORMED with path and revision; USAGE where a text was
  *   let go and there is no `revlog`; as `openRevlog`
  */
-export function resolveText({ revlog, maxCacheBytes }: ResolveTextOptions = {}): Duplex {
+export function resolveText({ revlog, maxCacheBytes, dictionaries }: ResolveTextOptions = {}): Duplex {
   const cache = createTextCache({ maxBytes: maxCacheBytes, reuse: false });
   const fetchFrom = async (files: RevlogFiles, rev: number, decoders: ChunkDecoders): Promise<Buffer> => {
     // Opened for this once: a stream that is destroyed has nothing to close.
@@ -97,7 +100,7 @@ export function resolveText({ revlog, maxCacheBytes }: ResolveTextOptions = {}):
     }
   };
   const load = async (): Promise<Stage> => {
-    const decoders = await loadDecoders();
+    const decoders = await loadDecoders({ dictionaries: dictionaries });
     const fetch = (rev: number): Promise<Buffer> => {
       if (revlog !== undefined) return fetchFrom(revlog, rev, decoders);
       throw new RevconvertError('USAGE', 'a text that is needed was let go: give the revlog, or more maxCacheBytes', { rev });

@@ -17,6 +17,7 @@ import { convertRevlog } from '../../src/repository/convert-revlog.js';
 import type { ConversionSettings } from '../../src/repository/settings.js';
 import type { ThreadEngines } from '../../src/repository/thread-engines.js';
 import { loadThreadEngines } from '../../src/repository/thread-engines.js';
+import { WITHOUT_DICTIONARIES } from '../../src/repository/settings.js';
 import { convert, meaningOf, readBack, Scratch } from '../repository/support.js';
 import type { FixtureName } from '../support/fixtures.js';
 import { fixtureFile, FIXTURES } from '../support/fixtures.js';
@@ -39,6 +40,7 @@ const SETTINGS: ConversionSettings = {
   redelta: 'never',
   policy: resolvePolicy(),
   generaldelta: true,
+  dictionaries: WITHOUT_DICTIONARIES,
   fileMode: undefined,
 };
 

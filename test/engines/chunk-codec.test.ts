@@ -174,7 +174,7 @@ describe('chunk codec', () => {
     if (!available.includes('lz4')) {
       this.skip(); // lz4-napi is not installed
     }
-    const fresh = await loadDecoders(['zlib']);
+    const fresh = await loadDecoders({ eager: ['zlib'] });
     const chunk = bytes('34 05000000 50 68656c6c6f');
     const first = decodeChunks([bytes('7561'), chunk], [1, 5], fresh);
     assert.ok(first instanceof Promise);

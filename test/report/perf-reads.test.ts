@@ -19,7 +19,7 @@ const NAME = { path: 'data/f.i' };
 
 async function createTools(): Promise<ReadTools> {
   const memory = new Arena();
-  return { decoders: await loadDecoders(undefined, memory), memory, turns: new Turns(undefined) };
+  return { decoders: await loadDecoders({ memory }), memory, turns: new Turns(undefined) };
 }
 
 interface Visited {

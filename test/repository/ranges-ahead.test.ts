@@ -12,6 +12,7 @@ import { fillOptions } from '../../src/repository/options.js';
 import { gatherFacts, planConversion } from '../../src/repository/plan.js';
 import type { RunTask } from '../../src/repository/tasks.js';
 import { createTaskRunner } from '../../src/repository/tasks.js';
+import { WITHOUT_DICTIONARIES } from '../../src/repository/settings.js';
 import { buildRepository, rawChunk } from '../support/repository-builder.js';
 import { Scratch } from './support.js';
 
@@ -35,7 +36,8 @@ describe('ranges that are ready before their turn', function () {
       redelta: 'never' as const,
       policy: resolvePolicy(),
       generaldelta: true,
-      fileMode: undefined,
+      dictionaries: WITHOUT_DICTIONARIES,
+  fileMode: undefined,
     };
     const runTask = await createTaskRunner(settings, () => false);
     const begunRanges: number[] = [];

@@ -12,6 +12,7 @@ import { loadEngine } from '../../src/engines/registry.js';
 import type { Revision } from '../../src/formats/record.js';
 import type { ConversionSettings } from '../../src/repository/settings.js';
 import { createThreadRedelta } from '../../src/repository/thread-redelta.js';
+import { WITHOUT_DICTIONARIES } from '../../src/repository/settings.js';
 import { memorySource } from '../../src/streams/byte-source.js';
 import { readIndex } from '../../src/streams/read-index.js';
 import { createReader } from '../../src/streams/read-revlog.js';
@@ -32,6 +33,7 @@ const settingsOf = (policy: DeltaPolicy, engine: EngineName, checkChunks: boolea
   policy: forAll(policy),
   keepGoing: false,
   generaldelta: policy.generaldelta,
+  dictionaries: WITHOUT_DICTIONARIES,
   fileMode: undefined,
 });
 

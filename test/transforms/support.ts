@@ -9,7 +9,7 @@ import type { Revision, RevisionBatch } from '../../src/formats/record.js';
 import type { Stage } from '../../src/streams/stage.js';
 import { makeRevision } from '../support/revlog-builder.js';
 
-export const decoders = await loadDecoders(['zlib', 'zstd', 'lz4']);
+export const decoders = await loadDecoders({ eager: ['zlib', 'zstd', 'lz4'] });
 
 export const availableEngines: readonly EngineName[] = (await listAvailableEngines()).map(({ name }) => name);
 

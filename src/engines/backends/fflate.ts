@@ -155,5 +155,5 @@ const LEVELS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
 
 export const fflateBackend: LoadedBackend = {
   createCompressor: ({ level = ZLIB_LEVELS.default }) => new FflateCompressor(LEVELS[level]),
-  createDecompressor: (memory) => new FflateDecompressor(memory),
+  createDecompressor: ({ memory } = {}) => new FflateDecompressor(memory),
 };

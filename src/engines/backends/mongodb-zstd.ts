@@ -1,6 +1,6 @@
 /**
  * zstd through @mongodb-js/zstd, for installations where zstd-napi cannot be built. Asynchronous only, so several
- * times slower on small chunks. It has no option for checksums, leaves the content size out of its frames (it is put
+ * times slower on small chunks. It has no dictionaries and no option for checksums, leaves the content size out of its frames (it is put
  * in here), decodes all concatenated frames (it is given the first alone), and decompresses without a limit (what
  * the frame's blocks can hold is measured first).
  */
@@ -9,10 +9,10 @@ import { createRequire } from 'node:module';
 
 import { RevconvertError } from '../../errors.js';
 import { asBuffer } from '../../formats/bytes.js';
-import type { ChunkCompressor, ChunkDecompressor, CompressorOptions, LoadedBackend } from '../engine.js';
+import type { ChunkCompressor, ChunkDecompressor, CompressorOptions, Dictionaries, LoadedBackend } from '../engine.js';
 import { DecodeFault } from '../engine.js';
 import { MAX_TEXT_BYTES, ZSTD_LEVELS, ZSTD_MIN_INPUT } from '../facts.js';
-import { damaged, messageOf, tooLarge } from '../faults.js';
+import { damaged, messageOf, missingDictionary, tooLarge } from '../faults.js';
 import { measureFrame, readFrameHeader, withContentSize } from '../zstd-frame.js';
 import { roundTrips } from './probe.js';
 
@@ -64,7 +64,10 @@ class MongodbCompressor implements ChunkCompressor {
 }
 
 class MongodbDecompressor implements ChunkDecompressor {
-  constructor(private readonly zstd: MongodbZstd) {}
+  constructor(
+    private readonly zstd: MongodbZstd,
+    private readonly dictionaries: Dictionaries | undefined,
+  ) {}
 
   decompress(chunks: readonly Uint8Array[], limits: readonly number[]): Promise<(Uint8Array | DecodeFault)[]> {
     return mapBounded(chunks, (chunk, i) => this.#decompress(chunk, Math.min(limits[i] ?? 0, MAX_TEXT_BYTES)));
@@ -73,7 +76,8 @@ class MongodbDecompressor implements ChunkDecompressor {
   async #decompress(chunk: Uint8Array, limit: number): Promise<Uint8Array | DecodeFault> {
     const header = readFrameHeader(chunk);
     if (header instanceof DecodeFault) return header;
-    const { contentSize } = header;
+    const { contentSize, dictionaryId } = header;
+    if (dictionaryId !== 0) return this.#withoutDictionaries(dictionaryId);
     if (contentSize !== undefined && contentSize > limit) return tooLarge(limit, contentSize);
     const extent = measureFrame(chunk, header);
     if (extent instanceof DecodeFault) return extent;
@@ -86,9 +90,18 @@ class MongodbDecompressor implements ChunkDecompressor {
       return damaged('zstd', messageOf(error));
     }
   }
+
+  #withoutDictionaries(id: number): DecodeFault {
+    if (this.dictionaries?.has(id) === true) throw dictionariesMissing();
+    return missingDictionary(id);
+  }
 }
 
-function createCompressor(zstd: MongodbZstd, { level = 0, checksum = false }: CompressorOptions): ChunkCompressor {
+const dictionariesMissing = (): RevconvertError =>
+  new RevconvertError('ENGINE_MISSING', 'zstd dictionaries need the package zstd-napi; @mongodb-js/zstd, which is installed, cannot use them');
+
+function createCompressor(zstd: MongodbZstd, { level = 0, checksum = false, dictionary }: CompressorOptions): ChunkCompressor {
+  if (dictionary !== undefined) throw dictionariesMissing();
   if (checksum) {
     throw new RevconvertError(
       'ENGINE_MISSING',
@@ -98,10 +111,10 @@ function createCompressor(zstd: MongodbZstd, { level = 0, checksum = false }: Co
   return new MongodbCompressor(zstd, level === 0 ? ZSTD_LEVELS.default : level);
 }
 
-/** The backend over the package's functions. `createCompressor` throws ENGINE_MISSING where checksums are wanted. */
+/** The backend over the package's functions. `createCompressor` throws ENGINE_MISSING where checksums or a dictionary are wanted. */
 export const mongodbZstdBackend = (zstd: MongodbZstd): LoadedBackend => ({
   createCompressor: (options) => createCompressor(zstd, options),
-  createDecompressor: () => new MongodbDecompressor(zstd),
+  createDecompressor: ({ dictionaries } = {}) => new MongodbDecompressor(zstd, dictionaries),
 });
 
 const isMongodbZstd = (module: unknown): module is MongodbZstd =>

@@ -230,5 +230,5 @@ function openHandle(stream: unknown): ZlibHandle {
  */
 export const handleBackend = (streams: StreamFactory = nodeStreams): LoadedBackend => ({
   createCompressor: ({ level = ZLIB_LEVELS.default, memory }) => new HandleCompressor(openHandle(streams.deflate(level)), memory),
-  createDecompressor: (memory) => new HandleDecompressor(openHandle(streams.inflate()), memory),
+  createDecompressor: ({ memory } = {}) => new HandleDecompressor(openHandle(streams.inflate()), memory),
 });

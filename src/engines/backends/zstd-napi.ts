@@ -1,10 +1,12 @@
 /** zstd through zstd-napi's thin binding: synchronous, one native context for all chunks. */
 
+import type { DDict } from 'zstd-napi/binding.js';
+
 import { Arena, MAX_RESERVE, ownBuffer, trim } from '../arena.js';
-import type { ChunkCompressor, ChunkDecompressor, CompressorOptions, LoadedBackend } from '../engine.js';
+import type { ChunkCompressor, ChunkDecompressor, CompressorOptions, DecompressorOptions, Dictionaries, LoadedBackend } from '../engine.js';
 import { DecodeFault } from '../engine.js';
-import { MAX_TEXT_BYTES, ZSTD_LEVELS, ZSTD_MIN_INPUT } from '../facts.js';
-import { damaged, messageOf, tooLarge } from '../faults.js';
+import { MAX_TEXT_BYTES, ZSTD_DICTIONARY_MIN_INPUT, ZSTD_LEVELS, ZSTD_MIN_INPUT } from '../facts.js';
+import { damaged, messageOf, missingDictionary, tooLarge } from '../faults.js';
 import { type FrameHeader, measureFrame, readFrameHeader } from '../zstd-frame.js';
 import { roundTrips } from './probe.js';
 
@@ -12,17 +14,22 @@ interface NativeCompressor {
   /** Compresses into one frame; throws where `output` is too small. */
   compress2(output: Uint8Array, input: Uint8Array): number;
   setParameter(parameter: number, value: number): void;
+  /** For all that follows; throws where it is no sound dictionary, once something is compressed. */
+  loadDictionary(dictionary: Uint8Array): void;
 }
+
 
 interface NativeDecompressor {
   /** Decompresses all frames of `input`; throws where `output` is too small, or the input ends within a frame. */
   decompress(output: Uint8Array, input: Uint8Array): number;
+  decompressUsingDDict(output: Uint8Array, input: Uint8Array, dictionary: DDict): number;
 }
 
 /** The part of zstd-napi/binding that is used. */
 export interface ZstdBinding {
   readonly CCtx: new () => NativeCompressor;
   readonly DCtx: new () => NativeDecompressor;
+  readonly DDict: new (dictionary: Uint8Array) => DDict;
   readonly CParameter: { readonly compressionLevel: number; readonly checksumFlag: number };
 }
 
@@ -32,6 +39,9 @@ const GROWTH = 4;
 /** Scratch memory up to this size is kept between chunks. */
 const MAX_SCRATCH = 4 << 20;
 
+const NO_BYTES = new Uint8Array(0);
+const NO_DICTIONARIES: Dictionaries = new Map();
+
 /** The most bytes a frame takes for an input of this length (ZSTD_COMPRESSBOUND in zstd.h). */
 export const compressBound = (length: number): number =>
   length + (length >>> 8) + (length < 131_072 ? (131_072 - length) >>> 11 : 0);
@@ -39,17 +49,20 @@ export const compressBound = (length: number): number =>
 class ZstdCompressor implements ChunkCompressor {
   readonly #arena: Arena;
   readonly #context: NativeCompressor;
+  readonly #minInput: number;
   #scratch = new Uint8Array(0);
 
-  constructor(binding: ZstdBinding, { level = 0, checksum = false, memory = new Arena() }: CompressorOptions) {
+  constructor(binding: ZstdBinding, { level = 0, checksum = false, dictionary, memory = new Arena() }: CompressorOptions) {
     this.#arena = memory;
     this.#context = new binding.CCtx();
     this.#context.setParameter(binding.CParameter.compressionLevel, level === 0 ? ZSTD_LEVELS.default : level);
     this.#context.setParameter(binding.CParameter.checksumFlag, checksum ? 1 : 0);
+    this.#minInput = dictionary === undefined ? ZSTD_MIN_INPUT : ZSTD_DICTIONARY_MIN_INPUT;
+    if (dictionary !== undefined) this.#context.loadDictionary(dictionary.bytes);
   }
 
   compress(inputs: readonly Uint8Array[]): (Uint8Array | undefined)[] {
-    return inputs.map((input) => (input.length < ZSTD_MIN_INPUT ? undefined : this.#compress(input)));
+    return inputs.map((input) => (input.length < this.#minInput ? undefined : this.#compress(input)));
   }
 
   #compress(input: Uint8Array): Uint8Array | undefined {
@@ -75,15 +88,19 @@ class ZstdCompressor implements ChunkCompressor {
 class ZstdDecompressor implements ChunkDecompressor {
   readonly #arena: Arena;
   readonly #context: NativeDecompressor;
+  readonly #dictionaries: Dictionaries;
+  /** By ID, each made ready when the first frame names it. */
+  readonly #prepared: (DDict | undefined)[] = [];
 
   constructor(
-    binding: ZstdBinding,
+    private readonly binding: ZstdBinding,
     /** The words in which the binding says that the output is too small. */
     private readonly outputTooSmall: string,
-    memory = new Arena(),
+    { memory = new Arena(), dictionaries = NO_DICTIONARIES }: DecompressorOptions,
   ) {
     this.#arena = memory;
     this.#context = new binding.DCtx();
+    this.#dictionaries = dictionaries;
   }
 
   decompress(chunks: readonly Uint8Array[], limits: readonly number[]): (Uint8Array | DecodeFault)[] {
@@ -93,19 +110,27 @@ class ZstdDecompressor implements ChunkDecompressor {
   #decompress(chunk: Uint8Array, limit: number): Uint8Array | DecodeFault {
     const header = readFrameHeader(chunk);
     if (header instanceof DecodeFault) return header;
-    const { contentSize } = header;
+    const { contentSize, dictionaryId } = header;
+    if (dictionaryId !== 0 && !this.#dictionaries.has(dictionaryId)) return missingDictionary(dictionaryId);
     if (contentSize === undefined || contentSize > MAX_RESERVE) return this.#decompressCarefully(chunk, header, limit);
     if (contentSize > limit) return tooLarge(limit, contentSize);
     // Usual: a small frame with nothing behind it.
     this.#arena.reserve(contentSize);
     const output = this.#arena.take(contentSize);
     try {
-      if (this.#context.decompress(output, chunk) === contentSize) return output;
+      if (this.#run(output, chunk, dictionaryId) === contentSize) return output;
     } catch {
       // Found out below: trailing bytes are no fault, damage is.
     }
     this.#arena.giveBack(contentSize);
     return this.#decompressCarefully(chunk, header, limit);
+  }
+
+  /** @throws what the binding throws; where the dictionary is not sound too */
+  #run(output: Uint8Array, input: Uint8Array, dictionaryId: number): number {
+    if (dictionaryId === 0) return this.#context.decompress(output, input);
+    const dictionary = (this.#prepared[dictionaryId] ??= new this.binding.DDict(this.#dictionaries.get(dictionaryId)?.bytes ?? NO_BYTES));
+    return this.#context.decompressUsingDDict(output, input, dictionary);
   }
 
   /** The first frame alone, into room that grows as the data fills it. */
@@ -121,7 +146,7 @@ class ZstdDecompressor implements ChunkDecompressor {
     for (;;) {
       const output = ownBuffer(room);
       try {
-        return trim(output, this.#context.decompress(output, frame));
+        return trim(output, this.#run(output, frame, header.dictionaryId));
       } catch (error) {
         const message = messageOf(error);
         if (message !== this.outputTooSmall) return damaged('zstd', message);
@@ -152,7 +177,7 @@ export function zstdNapiBackend(binding: ZstdBinding): LoadedBackend {
   if (outputTooSmall === undefined) throw new TypeError('zstd-napi does not report an output that is too small');
   return {
     createCompressor: (options) => new ZstdCompressor(binding, options),
-    createDecompressor: (memory) => new ZstdDecompressor(binding, outputTooSmall, memory),
+    createDecompressor: (options = {}) => new ZstdDecompressor(binding, outputTooSmall, options),
   };
 }
 

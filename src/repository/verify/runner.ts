@@ -17,7 +17,7 @@ export async function createVerifyRunner(settings: VerifySettings, isStopped: ()
   const memory = new Arena();
   const engines: VerifyEngines = {
     settings,
-    decoders: await loadDecoders(undefined, memory),
+    decoders: await loadDecoders({ memory, dictionaries: settings.dictionaries }),
     texts: createTextCache({ headroom: NODE_HEADROOM }),
     batchDone() {
       memory.recycle();

@@ -1,3 +1,4 @@
+import type { Dictionaries } from '../../engines/engine.js';
 import type { ErrorData } from '../../errors.js';
 import type { RevlogKind } from '../../formats/record.js';
 import type { RevlogHeader } from '../../formats/revlog-header.js';
@@ -10,6 +11,8 @@ import type { FilePath } from '../byte-path.js';
 export interface VerifySettings {
   /** Flags of revisions that are not hashed, and are legal in this repository: bits of the index. */
   readonly unhashedFlags: number;
+  /** Dictionaries that chunks may name. */
+  readonly dictionaries: Dictionaries;
   /** Revlogs may say of their deltas and metadata by flags: a requirement allows it. */
   readonly deltaInfo: boolean;
 }

@@ -3,6 +3,7 @@ import { parseNarrowspec } from '../../formats/narrowspec.js';
 import type { RevlogKind } from '../../formats/record.js';
 import { FLAG_ELLIPSIS, FLAG_EXTERNAL } from '../../formats/revision-flags.js';
 import type { BytePath } from '../../formats/store-path.js';
+import { dictionaryMap, readDictionaries } from '../dictionaries/folder.js';
 import type { Discovery } from '../discover.js';
 import { discoverRevlogs } from '../discover.js';
 import type { HeldLocks } from '../locks.js';
@@ -67,7 +68,7 @@ export interface VerifyReport {
  * manifests, files and the store's list with each other. Damage is what it returns; it rejects where it cannot look.
  * @param path the folder that holds `.hg`
  * @throws RevconvertError NOT_A_REPOSITORY, SHARED_REPOSITORY, UNKNOWN_REQUIREMENT, ABANDONED_TRANSACTION, FNCACHE_CORRUPT,
- *   ENGINE_MISSING, LOCKED, SOURCE_CHANGED, PERMISSION, SYSTEM, USAGE, CANCELLED
+ *   ENGINE_MISSING, DICTIONARY_*, LOCKED, SOURCE_CHANGED, PERMISSION, SYSTEM, USAGE, CANCELLED
  * @example
  * const { damage } = await verifyRepository('src');
  * for (const fault of damage) console.log(describeError(fault));
@@ -110,7 +111,7 @@ interface Looked extends StoreFacts {
 
 /** Finds every revlog, and looks at every revision. */
 async function lookAtAll(repository: Repository, locks: HeldLocks, options: FilledOptions, findings: CrossFindings): Promise<Looked> {
-  const settings = settingsFor(repository.requirements);
+  const settings = settingsFor(repository);
   // Threads take a while to start: in a store that is plainly large they do so while its files are looked at.
   let pool = looksLarge(repository) ? createPool(options.jobs, { kind: 'verify', settings }) : undefined;
   try {
@@ -135,9 +136,10 @@ async function lookAtAll(repository: Repository, locks: HeldLocks, options: Fill
   }
 }
 
-const settingsFor = (requirements: ReadonlySet<string>): VerifySettings => ({
-  unhashedFlags: (requirements.has('narrowhg-experimental') ? FLAG_ELLIPSIS : 0) | (requirements.has('lfs') ? FLAG_EXTERNAL : 0),
-  deltaInfo: requirements.has('delta-info-revlog') || requirements.has('exp-delta-info-revlog'),
+const settingsFor = (repository: Repository): VerifySettings => ({
+  dictionaries: dictionaryMap(readDictionaries(repository)),
+  unhashedFlags: (repository.requirements.has('narrowhg-experimental') ? FLAG_ELLIPSIS : 0) | (repository.requirements.has('lfs') ? FLAG_EXTERNAL : 0),
+  deltaInfo: repository.requirements.has('delta-info-revlog') || repository.requirements.has('exp-delta-info-revlog'),
 });
 
 function readNarrowspec({ requirements, storeFolder }: Repository): (path: BytePath) => boolean {

@@ -1,0 +1,71 @@
+import type { LoadedEngine } from '../../engines/registry.js';
+import { RevconvertError } from '../../errors.js';
+import { REVLOG_KINDS } from '../../formats/record.js';
+import { MAX_DICTIONARY_BYTES, readDictionaryId } from '../../formats/zstd-dictionary.js';
+import { openRepository } from '../open.js';
+import { readSmallFile } from '../read-file.js';
+import type { DictionariesFrom, DictionaryFiles } from './choice.js';
+import { readDictionaries } from './folder.js';
+
+/** Dictionaries by what they are for: a kind of revlog, or a suffix. One may be for several. */
+export type GivenDictionaries = ReadonlyMap<string, Uint8Array>;
+
+/**
+ * Reads dictionaries from files.
+ * @throws RevconvertError DICTIONARY with the file: it is not there, or no trained zstd dictionary; PERMISSION, SYSTEM
+ */
+export function readDictionaryFiles({ files }: DictionaryFiles, engine: LoadedEngine): GivenDictionaries {
+  const byPath = new Map<string, Uint8Array>();
+  const given = new Map<string, Uint8Array>();
+  for (const [target, path] of Object.entries(files)) {
+    const bytes = byPath.get(path) ?? readDictionaryFile(path, engine);
+    byPath.set(path, bytes);
+    for (const name of target === 'all' ? REVLOG_KINDS : [target]) if (target !== 'all' || !Object.hasOwn(files, name)) given.set(name, bytes);
+  }
+  return given;
+}
+
+/**
+ * Reads one dictionary.
+ * @param engine zstd; undefined: it is not tried
+ * @throws as {@link readDictionaryFiles}
+ */
+export function readDictionaryFile(path: string, engine: LoadedEngine | undefined): Uint8Array {
+  const bad = (message: string, options?: ErrorOptions): RevconvertError => new RevconvertError('DICTIONARY', message, { path }, options);
+  let bytes: Uint8Array | undefined;
+  try {
+    bytes = readSmallFile(path, MAX_DICTIONARY_BYTES);
+  } catch (error) {
+    // What this program refuses, not the system: a folder, a FIFO, too large a file.
+    if (error instanceof RevconvertError && error.cause === undefined) throw bad(error.message);
+    throw error;
+  }
+  if (bytes === undefined) throw bad('there is no such file');
+  if (readDictionaryId(bytes) === undefined) throw bad('it is no trained zstd dictionary');
+  try {
+    if (engine !== undefined) void engine.createCompressor({ dictionary: { id: 1, bytes } }).compress([PROBE]);
+  } catch (error) {
+    if (error instanceof RevconvertError) throw error;
+    throw bad(`zstd does not take it: ${(error as Error).message}`, { cause: error });
+  }
+  return bytes;
+}
+
+const PROBE = new Uint8Array(1000);
+
+/**
+ * The dictionaries by which new chunks of another repository are compressed.
+ * @throws RevconvertError as openRepository; DICTIONARY: it has none; DICTIONARY_*
+ */
+export function readDictionariesFrom({ from }: DictionariesFrom): GivenDictionaries {
+  const repository = openRepository(from);
+  const { dictionaries, write } = readDictionaries(repository);
+  if (dictionaries.length === 0) throw new RevconvertError('DICTIONARY', 'the repository has no dictionaries', { path: repository.root });
+  const given = new Map<string, Uint8Array>();
+  const { suffixes, ...kinds } = write;
+  for (const [name, id] of [...Object.entries(kinds), ...suffixes]) {
+    const found = dictionaries.find((dictionary) => dictionary.id === id);
+    if (found !== undefined) given.set(name, found.bytes);
+  }
+  return given;
+}

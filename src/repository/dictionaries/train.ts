@@ -1,0 +1,101 @@
+import type { ChunkDecoders } from '../../engines/chunk-codec.js';
+import { encodeChunks } from '../../engines/chunk-codec.js';
+import type { Dictionary } from '../../engines/engine.js';
+import type { LoadedEngine } from '../../engines/registry.js';
+import type { RevlogKind } from '../../formats/record.js';
+import type { RevlogSource } from '../discover.js';
+import { bytesOf } from '../plan.js';
+import type { FilledDictionaryOptions } from './choice.js';
+import { MIN_TRAINED_BYTES } from './choice.js';
+import type { RevlogGroup } from './groups.js';
+import { trainDictionary } from './program.js';
+import type { Samples } from './samples.js';
+import { MAX_SAMPLE_BYTES, takeSamples } from './samples.js';
+
+/** What trains the dictionaries of a store. */
+export interface TrainingTools extends Pick<FilledDictionaryOptions, 'size' | 'samples'> {
+  readonly storeFolder: string;
+  /** Of the store. */
+  readonly decoders: ChunkDecoders;
+  /** zstd. */
+  readonly engine: LoadedEngine;
+  readonly checksum: boolean;
+  readonly levels: Readonly<Record<RevlogKind, number | undefined>>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A dictionary that was trained for a group of revlogs, and what it is worth. */
+export interface TrainedDictionary extends Dictionary {
+  /** Chunks that it was trained on. */
+  readonly samples: number;
+  /** About how many bytes all chunks of the group take without and with it, as a sample of them says; without the dictionary itself. */
+  readonly plainBytes: number;
+  readonly bytesWith: number;
+}
+
+/** Why there is no dictionary for a group. */
+export interface NoDictionary {
+  readonly why: string;
+}
+
+/** About the twenty-fourth part of what it is for: more costs more than it gains, less gains less. */
+const SIZE_DIVISOR = 24;
+const SIZE_STEP = 1024;
+export const MAX_DEFAULT_BYTES = 1 << 20;
+
+/** Samples have this many times the bytes of the dictionary. */
+const SAMPLE_TIMES = 12;
+const MAX_DEFAULT_SAMPLES = 8192;
+/** Whatever is asked for: the program holds them all in memory. */
+const MAX_SAMPLE_TOTAL = 1 << 29;
+
+/** Chunks by which a group is judged. They are not chosen like those that a dictionary is trained on: those would flatter it. */
+const JUDGED = 1024;
+const JUDGED_BYTES = 1 << 23;
+const JUDGED_PHASE = 0.21;
+const TRAINING_PHASE = 0.5;
+
+/** What is known of a group before anything is trained. */
+export interface GroupEstimate {
+  readonly judged: Samples;
+  /** About how many bytes all of its chunks take without a dictionary. */
+  readonly plainBytes: number;
+}
+
+/** Compresses a sample of a group's chunks without a dictionary. */
+export async function estimateGroup({ revlogs, kind }: RevlogGroup, tools: TrainingTools): Promise<GroupEstimate> {
+  const { storeFolder, decoders } = tools;
+  const judged = await takeSamples({ revlogs, storeFolder, decoders, count: JUDGED, maxBytes: JUDGED_BYTES, phase: JUDGED_PHASE });
+  return { judged, plainBytes: await estimateBytes(judged, revlogs, kind, undefined, tools) };
+}
+
+/** About how many bytes the chunks of revlogs take with a dictionary, or without: as many times as a sample as they are larger now. */
+export async function estimateBytes({ deltas, storedBytes }: Samples, revlogs: readonly RevlogSource[], kind: RevlogKind, dictionary: Dictionary | undefined, { engine, levels, checksum }: TrainingTools): Promise<number> {
+  if (deltas.length === 0) return 0;
+  const compressor = engine.createCompressor({ level: levels[kind], checksum, dictionary });
+  const chunks = await encodeChunks(deltas, compressor);
+  const total = revlogs.reduce((sum, revlog) => sum + bytesOf(revlog), 0);
+  return (chunks.reduce((sum, { length }) => sum + length, 0) * total) / storedBytes;
+}
+
+/**
+ * Trains a dictionary for a group of revlogs, and estimates what it gains.
+ * @throws RevconvertError ZSTD_PROGRAM, NO_SPACE, SYSTEM, CANCELLED
+ */
+export async function trainFor(group: RevlogGroup, id: number, estimate: GroupEstimate, tools: TrainingTools): Promise<TrainedDictionary | NoDictionary> {
+  const { plainBytes, judged } = estimate;
+  const size = tools.size ?? Math.min(MAX_DEFAULT_BYTES, Math.round(plainBytes / SIZE_DIVISOR / SIZE_STEP) * SIZE_STEP);
+  if (size < MIN_TRAINED_BYTES) return { why: 'its chunks take too little room' };
+  const samples = await trainingSamples(group, size, judged, tools);
+  const bytes = await trainDictionary({ samples, size, id, signal: tools.signal });
+  if (bytes === undefined) return { why: `zstd --train makes nothing of its ${samples.length} samples` };
+  const bytesWith = await estimateBytes(judged, group.revlogs, group.kind, { id, bytes }, tools);
+  return { id, bytes, samples: samples.length, plainBytes, bytesWith };
+}
+
+async function trainingSamples({ revlogs }: RevlogGroup, size: number, judged: Samples, { storeFolder, decoders, samples }: TrainingTools): Promise<readonly Uint8Array[]> {
+  const mean = judged.deltas.reduce((sum, { length }) => sum + length, 0) / Math.max(1, judged.deltas.length);
+  const wanted = Math.min(MAX_DEFAULT_SAMPLES, Math.ceil((SAMPLE_TIMES * size) / Math.max(1, mean)));
+  const maxBytes = samples === undefined ? 2 * SAMPLE_TIMES * size + MAX_SAMPLE_BYTES : MAX_SAMPLE_TOTAL;
+  return (await takeSamples({ revlogs, storeFolder, decoders, count: samples ?? wanted, maxBytes, phase: TRAINING_PHASE })).deltas;
+}
