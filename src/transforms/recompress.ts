@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 
 import type { Arena } from '../engines/arena.js';
 import { encodeChunks } from '../engines/chunk-codec.js';
-import type { ChunkCompressor, CompressorOptions, EngineName, MaybePromise } from '../engines/engine.js';
+import type { ChunkCompressor, CompressorOptions, EngineName } from '../engines/engine.js';
 import { andThen } from '../engines/engine.js';
 import { findEngine, loadEngine } from '../engines/registry.js';
 import { deltaOf, soundRevisions } from '../formats/record.js';
@@ -44,21 +44,22 @@ export interface DictionaryStageOptions {
 }
 
 /** Chunks of a batch by which the two are compared. */
-const TRIED = 3;
+const TRIED = 2;
 
 /**
- * A stage that makes `chunk` anew with a dictionary, where that makes the chunks of a batch shorter than without: some,
- * spread over the batch, are made both ways. So a revlog that gains nothing by the dictionary does without.
+ * A stage that makes `chunk` anew with a dictionary, where that makes the chunks of a batch shorter: some, spread over the
+ * batch, are made without it too, and where these are no longer, all are. So a revlog that gains nothing does without.
  */
 export function createDictionaryStage({ compressor, plain, memory }: DictionaryStageOptions): Stage {
   const withDictionary = createRecompressStage(compressor, memory);
   const without = createRecompressStage(plain, memory);
-  const lengthWith = (deltas: readonly Uint8Array[], own: ChunkCompressor): MaybePromise<number> =>
-    andThen(encodeChunks(deltas, own, memory), (chunks) => chunks.reduce((sum, { length }) => sum + length, 0));
   return (batch) => {
-    const tried = spread(soundRevisions(batch), TRIED).map((revision) => deltaOf(batch, revision));
-    return andThen(lengthWith(tried, compressor), (ownLength) =>
-      andThen(lengthWith(tried, plain), (plainLength) => (ownLength < plainLength ? withDictionary : without)(batch)),
+    const tried = spread(soundRevisions(batch), TRIED);
+    return andThen(withDictionary(batch), (done) =>
+      andThen(encodeChunks(tried.map((revision) => deltaOf(batch, revision)), plain, memory), (plainChunks) => {
+        const gain = plainChunks.reduce((sum, chunk, i) => sum + chunk.length - (tried[i]?.chunk.length ?? 0), 0);
+        return gain > 0 ? done : without(done);
+      }),
     );
   };
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -51,11 +51,30 @@ export async function trainDictionary({ samples, size, id, signal }: TrainingInp
   }
 }
 
+/** Linux keeps this folder in memory, where many small files cost least. */
+const MEMORY_FOLDER = '/dev/shm';
+/** Room that it must have: samples, and a page for each file. */
+const ROOM = 1 << 30;
+
+/** Where TMPDIR says, otherwise in memory where there is plenty of it, otherwise where the system keeps temporary files. */
 function makeFolder(): string {
+  const parents = process.env['TMPDIR'] === undefined && hasRoom(MEMORY_FOLDER) ? [MEMORY_FOLDER, tmpdir()] : [tmpdir()];
+  for (const parent of parents) {
+    try {
+      return mkdtempSync(join(parent, 'revconvert-dictionary-'));
+    } catch (error) {
+      if (parent === parents.at(-1)) throw toRevconvertError(error, { path: parent });
+    }
+  }
+  throw new RevconvertError('INTERNAL', 'no folder for samples');
+}
+
+function hasRoom(folder: string): boolean {
   try {
-    return mkdtempSync(join(tmpdir(), 'revconvert-dictionary-'));
-  } catch (error) {
-    throw toRevconvertError(error, { path: tmpdir() });
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize > ROOM;
+  } catch {
+    return false;
   }
 }
 

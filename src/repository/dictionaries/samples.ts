@@ -29,6 +29,8 @@ export interface SampleOptions {
   readonly count: number;
   /** No more are taken once they have so many bytes. */
   readonly maxBytes: number;
+  /** Of each sample no more bytes are taken. @default all */
+  readonly longest?: number | undefined;
   /** From 0 up to 1: other samples for another phase. */
   readonly phase: number;
 }
@@ -36,14 +38,11 @@ export interface SampleOptions {
 /** The most revlogs that are opened for one set of samples: opening one takes as long as decoding ten chunks. */
 const MAX_OPENED = 400;
 
-/** zstd looks at no more of a sample. */
-export const MAX_SAMPLE_BYTES = 128 * 1024;
-
 /**
  * Takes samples that are spread over revlogs by their bytes, and over all revisions within each. The same store gives
  * the same samples. What cannot be read is left out: the conversion itself says what is wrong with it.
  */
-export async function takeSamples({ revlogs, storeFolder, decoders, count, maxBytes, phase }: SampleOptions): Promise<Samples> {
+export async function takeSamples({ revlogs, storeFolder, decoders, count, maxBytes, longest, phase }: SampleOptions): Promise<Samples> {
   const deltas: Uint8Array[] = [];
   let bytes = 0;
   let storedBytes = 0;
@@ -56,7 +55,7 @@ export async function takeSamples({ revlogs, storeFolder, decoders, count, maxBy
         const decoded = readDelta(rev, reader, decoders);
         const delta = isPromise(decoded) ? await decoded : decoded;
         if (delta === undefined) continue;
-        const sample = delta.slice(0, MAX_SAMPLE_BYTES);
+        const sample = delta.slice(0, longest);
         deltas.push(sample);
         bytes += sample.length;
         storedBytes += reader.index.chunkLength(rev) + ENTRY_SIZE;

@@ -10,7 +10,7 @@ import { MIN_TRAINED_BYTES } from './choice.js';
 import type { RevlogGroup } from './groups.js';
 import { trainDictionary } from './program.js';
 import type { Samples } from './samples.js';
-import { MAX_SAMPLE_BYTES, takeSamples } from './samples.js';
+import { takeSamples } from './samples.js';
 
 /** What trains the dictionaries of a store. */
 export interface TrainingTools extends Pick<FilledDictionaryOptions, 'size' | 'samples'> {
@@ -45,13 +45,20 @@ export const MAX_DEFAULT_BYTES = 1 << 20;
 
 /** Samples have this many times the bytes of the dictionary. */
 const SAMPLE_TIMES = 12;
-const MAX_DEFAULT_SAMPLES = 8192;
+const MAX_DEFAULT_SAMPLES = 4096;
 /** Whatever is asked for: the program holds them all in memory. */
 const MAX_SAMPLE_TOTAL = 1 << 29;
 
-/** Chunks by which a group is judged. They are not chosen like those that a dictionary is trained on: those would flatter it. */
-const JUDGED = 1024;
-const JUDGED_BYTES = 1 << 23;
+/** zstd looks at no more of a sample. */
+const MAX_SAMPLE_BYTES = 128 * 1024;
+
+/**
+ * Chunks by which a group is judged. They are not chosen like those that a dictionary is trained on: those would flatter it.
+ * The first few say how large the chunks are: of large ones fewer are taken.
+ */
+const FIRST_JUDGED = 24;
+const JUDGED = 256;
+const JUDGED_BYTES = 1 << 21;
 const JUDGED_PHASE = 0.21;
 const TRAINING_PHASE = 0.5;
 
@@ -65,7 +72,10 @@ export interface GroupEstimate {
 /** Compresses a sample of a group's chunks without a dictionary. */
 export async function estimateGroup({ revlogs, kind }: RevlogGroup, tools: TrainingTools): Promise<GroupEstimate> {
   const { storeFolder, decoders } = tools;
-  const judged = await takeSamples({ revlogs, storeFolder, decoders, count: JUDGED, maxBytes: JUDGED_BYTES, phase: JUDGED_PHASE });
+  const take = (count: number): Promise<Samples> => takeSamples({ revlogs, storeFolder, decoders, count, maxBytes: 2 * JUDGED_BYTES, phase: JUDGED_PHASE });
+  const first = await take(FIRST_JUDGED);
+  const count = Math.min(JUDGED, Math.floor(JUDGED_BYTES / meanLength(first.deltas)));
+  const judged = count > FIRST_JUDGED ? await take(count) : first;
   return { judged, plainBytes: await estimateBytes(judged, revlogs, kind, undefined, tools) };
 }
 
@@ -87,15 +97,28 @@ export async function trainFor(group: RevlogGroup, id: number, estimate: GroupEs
   const size = tools.size ?? Math.min(MAX_DEFAULT_BYTES, Math.round(plainBytes / SIZE_DIVISOR / SIZE_STEP) * SIZE_STEP);
   if (size < MIN_TRAINED_BYTES) return { why: 'its chunks take too little room' };
   const samples = await trainingSamples(group, size, judged, tools);
-  const bytes = await trainDictionary({ samples, size, id, signal: tools.signal });
+  const bytes = await trainDictionary({ samples: inRuns(samples), size, id, signal: tools.signal });
   if (bytes === undefined) return { why: `zstd --train makes nothing of its ${samples.length} samples` };
   const bytesWith = await estimateBytes(judged, group.revlogs, group.kind, { id, bytes }, tools);
   return { id, bytes, samples: samples.length, plainBytes, bytesWith };
 }
 
+const meanLength = (deltas: readonly Uint8Array[]): number => Math.max(1, deltas.reduce((sum, { length }) => sum + length, 0) / Math.max(1, deltas.length));
+
+/** Samples that are files of their own: with more, the time goes into making files. */
+const MAX_FILES = 512;
+const MAX_RUN = 8;
+
+/** Puts several chunks that follow each other into one sample where there are many: the dictionary is as good. */
+function inRuns(samples: readonly Uint8Array[]): readonly Uint8Array[] {
+  const length = Math.min(MAX_RUN, Math.ceil(samples.length / MAX_FILES));
+  if (length <= 1) return samples;
+  return Array.from({ length: Math.ceil(samples.length / length) }, (_, i) => Buffer.concat(samples.slice(i * length, (i + 1) * length)));
+}
+
 async function trainingSamples({ revlogs }: RevlogGroup, size: number, judged: Samples, { storeFolder, decoders, samples }: TrainingTools): Promise<readonly Uint8Array[]> {
-  const mean = judged.deltas.reduce((sum, { length }) => sum + length, 0) / Math.max(1, judged.deltas.length);
-  const wanted = Math.min(MAX_DEFAULT_SAMPLES, Math.ceil((SAMPLE_TIMES * size) / Math.max(1, mean)));
+  const mean = meanLength(judged.deltas.map((delta) => delta.subarray(0, MAX_SAMPLE_BYTES)));
+  const wanted = Math.min(MAX_DEFAULT_SAMPLES, Math.ceil((SAMPLE_TIMES * size) / mean));
   const maxBytes = samples === undefined ? 2 * SAMPLE_TIMES * size + MAX_SAMPLE_BYTES : MAX_SAMPLE_TOTAL;
-  return (await takeSamples({ revlogs, storeFolder, decoders, count: samples ?? wanted, maxBytes, phase: TRAINING_PHASE })).deltas;
+  return (await takeSamples({ revlogs, storeFolder, decoders, count: samples ?? wanted, maxBytes, longest: MAX_SAMPLE_BYTES, phase: TRAINING_PHASE })).deltas;
 }
