@@ -1,7 +1,5 @@
 /** zstd through zstd-napi's thin binding: synchronous, one native context for all chunks. */
 
-import type { DDict } from 'zstd-napi/binding.js';
-
 import { Arena, MAX_RESERVE, ownBuffer, trim } from '../arena.js';
 import type { ChunkCompressor, ChunkDecompressor, CompressorOptions, DecompressorOptions, Dictionaries, LoadedBackend } from '../engine.js';
 import { DecodeFault } from '../engine.js';
@@ -22,14 +20,14 @@ interface NativeCompressor {
 interface NativeDecompressor {
   /** Decompresses all frames of `input`; throws where `output` is too small, or the input ends within a frame. */
   decompress(output: Uint8Array, input: Uint8Array): number;
-  decompressUsingDDict(output: Uint8Array, input: Uint8Array, dictionary: DDict): number;
+  /** For all that follows. */
+  loadDictionary(dictionary: Uint8Array): void;
 }
 
 /** The part of zstd-napi/binding that is used. */
 export interface ZstdBinding {
   readonly CCtx: new () => NativeCompressor;
   readonly DCtx: new () => NativeDecompressor;
-  readonly DDict: new (dictionary: Uint8Array) => DDict;
   readonly CParameter: { readonly compressionLevel: number; readonly checksumFlag: number };
 }
 
@@ -89,8 +87,8 @@ class ZstdDecompressor implements ChunkDecompressor {
   readonly #arena: Arena;
   readonly #context: NativeDecompressor;
   readonly #dictionaries: Dictionaries;
-  /** By ID, each made ready when the first frame names it. */
-  readonly #prepared: (DDict | undefined)[] = [];
+  /** One for each dictionary, made when the first frame names it: that is faster than to say with each frame which one. */
+  readonly #contexts = new Map<number, NativeDecompressor>();
 
   constructor(
     private readonly binding: ZstdBinding,
@@ -128,9 +126,15 @@ class ZstdDecompressor implements ChunkDecompressor {
 
   /** @throws what the binding throws; where the dictionary is not sound too */
   #run(output: Uint8Array, input: Uint8Array, dictionaryId: number): number {
-    if (dictionaryId === 0) return this.#context.decompress(output, input);
-    const dictionary = (this.#prepared[dictionaryId] ??= new this.binding.DDict(this.#dictionaries.get(dictionaryId)?.bytes ?? NO_BYTES));
-    return this.#context.decompressUsingDDict(output, input, dictionary);
+    const context = dictionaryId === 0 ? this.#context : (this.#contexts.get(dictionaryId) ?? this.#contextFor(dictionaryId));
+    return context.decompress(output, input);
+  }
+
+  #contextFor(dictionaryId: number): NativeDecompressor {
+    const context = new this.binding.DCtx();
+    context.loadDictionary(this.#dictionaries.get(dictionaryId)?.bytes ?? NO_BYTES);
+    this.#contexts.set(dictionaryId, context);
+    return context;
   }
 
   /** The first frame alone, into room that grows as the data fills it. */
