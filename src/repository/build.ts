@@ -7,6 +7,7 @@ import { compressAgain } from './compress-again.js';
 import { convertStore } from './convert-store.js';
 import type { Destination } from './destination.js';
 import { readDictionaries, writeDictionaries } from './dictionaries/folder.js';
+import type { PreparedDictionaries } from './dictionaries/prepare.js';
 import { dictionariesAtOnce, prepareDictionaries } from './dictionaries/prepare.js';
 import { collectFindings } from './findings.js';
 import type { HeldLocks } from './locks.js';
@@ -17,6 +18,7 @@ import type { RepositoryFacts } from './plan.js';
 import { chooseEngine, gatherFacts, planConversion } from './plan.js';
 import { createPool } from './pool.js';
 import { trackProgress } from './progress.js';
+import type { SourceSnapshot } from './source-snapshot.js';
 import { checkUnchanged, takeSnapshot } from './source-snapshot.js';
 import type { SummaryInput } from './summary.js';
 import { makeFolders, makeRevlogFolders, modesFor, writeStoreLists } from './target-layout.js';
@@ -31,6 +33,14 @@ export interface Build {
 
 export type Built = Pick<SummaryInput, 'plan' | 'facts' | 'dictionaries' | 'results' | 'carried' | 'findings' | 'threads'>;
 
+/** What is known before anything is written. */
+interface Prepared {
+  readonly facts: RepositoryFacts;
+  /** What the revlogs were like, where the source is not locked. */
+  readonly snapshot: SourceSnapshot | undefined;
+  readonly prepared: PreparedDictionaries;
+}
+
 /** Makes the whole repository in the temporary folder. When it has returned or thrown, no thread writes there any more. */
 export async function build({ repository, locks, options, target }: Build): Promise<Built> {
   const hg = `${target.temporary}/.hg`;
@@ -42,16 +52,21 @@ export async function build({ repository, locks, options, target }: Build): Prom
   const isTwice = options.redelta !== 'never' && chosen.dictionaries !== 'none';
   const atOnce = dictionariesAtOnce(isTwice ? 'none' : chosen.dictionaries, source);
   const settings = settingsFor(chosen, options, modes, source);
-  // Threads take a while to start: in a store that is plainly large they do so while its files are looked at.
-  let pool = atOnce !== undefined && looksLarge(repository) ? createPool(options.jobs, { kind: 'convert', settings: settings(atOnce) }) : undefined;
-  try {
+  const training = { ...options.dictionaries, ...chosen, choice: chosen.dictionaries, source, checksum: options.checksum, jobs: options.jobs, signal: options.signal };
+  const prepare = async (): Promise<Prepared> => {
     const facts = gatherFacts(repository);
     const { revlogs } = facts.discovery;
     // Before anything is trained: what cannot be planned is refused.
     planConversion(facts, options);
     const snapshot = locks.unlocked === undefined ? undefined : takeSnapshot(repository, revlogs);
-    const training = { ...options.dictionaries, ...chosen, choice: chosen.dictionaries, source, checksum: options.checksum, jobs: options.jobs, signal: options.signal };
-    const prepared = atOnce ?? (await prepareDictionaries({ ...training, revlogs, storeFolder: repository.storeFolder }));
+    return { facts, snapshot, prepared: atOnce ?? (await prepareDictionaries({ ...training, revlogs, storeFolder: repository.storeFolder })) };
+  };
+  // Not before the next line has started threads: that takes a while, which in a store that is plainly large is used.
+  const preparing = Promise.resolve().then(prepare);
+  let pool = looksLarge(repository) ? createPool(options.jobs, { kind: 'convert', settings: preparing.then(({ prepared }) => settings(prepared)) }) : undefined;
+  try {
+    const { facts, snapshot, prepared } = await preparing;
+    const { revlogs } = facts.discovery;
     const plan = planConversion(facts, options, prepared.set.dictionaries.length > 0);
     pool ??= createPool(Math.min(options.jobs, threadsWorthFor(revlogs)), { kind: 'convert', settings: settings(prepared) });
     makeFolders(hg, facts, plan, modes);

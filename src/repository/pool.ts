@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { TaskThread } from './thread.js';
 import { startThread } from './thread.js';
-import type { Run, Work, WorkKind } from './work.js';
+import type { ComingWork, Run, WorkKind } from './work.js';
 import { createRunner } from './work.js';
 
 /** Runs tasks in some number of threads. */
@@ -20,9 +20,10 @@ const LANES_PER_THREAD = 2;
 
 /**
  * @param jobs threads that work, this very thread among them; 1 starts none
- * @throws RevconvertError ENGINE_MISSING, LEVEL
+ * @param work its settings may come later: the threads start at once
+ * @throws RevconvertError ENGINE_MISSING, LEVEL; what the settings reject with
  */
-export async function createPool<K extends WorkKind>(jobs: number, work: Work<K>): Promise<TaskPool<K>> {
+export async function createPool<K extends WorkKind>(jobs: number, work: ComingWork<K>): Promise<TaskPool<K>> {
   const others = startThreads(jobs - 1, work);
   try {
     const own = await createOwnLane(work);
@@ -39,7 +40,7 @@ export async function createPool<K extends WorkKind>(jobs: number, work: Work<K>
   }
 }
 
-async function createOwnLane<K extends WorkKind>(work: Work<K>): Promise<TaskThread<K>> {
+async function createOwnLane<K extends WorkKind>(work: ComingWork<K>): Promise<TaskThread<K>> {
   let stopped = false;
   let current: Promise<unknown> = Promise.resolve();
   const runTask = await createRunner(work, () => stopped);
@@ -57,7 +58,7 @@ async function createOwnLane<K extends WorkKind>(work: Work<K>): Promise<TaskThr
   };
 }
 
-function startThreads<K extends WorkKind>(count: number, work: Work<K>): TaskPool<K> {
+function startThreads<K extends WorkKind>(count: number, work: ComingWork<K>): TaskPool<K> {
   const threads: TaskThread<K>[] = [];
   try {
     while (threads.length < count) threads.push(startThread(work));

@@ -18,23 +18,32 @@ export interface Work<K extends WorkKind> {
   readonly settings: WorkTypes[K]['settings'];
 }
 
+/** The same where the settings may not be known yet: threads start meanwhile. */
+export interface ComingWork<K extends WorkKind> {
+  readonly kind: K;
+  readonly settings: WorkTypes[K]['settings'] | Promise<WorkTypes[K]['settings']>;
+}
+
 /** Does one task. @throws (rejects with) RevconvertError */
 export type Run<K extends WorkKind> = (task: WorkTypes[K]['task']) => Promise<WorkTypes[K]['result']>;
 
 type RunnerMaker<K extends WorkKind> = (settings: WorkTypes[K]['settings'], isStopped: () => boolean) => Promise<Run<K>>;
 
 /** Each is loaded where it is wanted only. */
-const MAKERS: { readonly [K in WorkKind]: RunnerMaker<K> } = {
-  convert: async (settings, isStopped) => (await import('./tasks.js')).createTaskRunner(settings, isStopped),
-  verify: async (settings, isStopped) => (await import('./verify/runner.js')).createVerifyRunner(settings, isStopped),
+const MAKERS: { readonly [K in WorkKind]: () => Promise<RunnerMaker<K>> } = {
+  convert: async () => (await import('./tasks.js')).createTaskRunner,
+  verify: async () => (await import('./verify/runner.js')).createVerifyRunner,
 };
 
 /**
- * Makes the function that does the work of one thread.
+ * Makes the function that does the work of one thread. What it takes is loaded while the settings are waited for.
  * @param isStopped asked between two batches: where it says so a task ends with CANCELLED
  * @throws RevconvertError ENGINE_MISSING, LEVEL
  */
-export const createRunner = <K extends WorkKind>({ kind, settings }: Work<K>, isStopped: () => boolean): Promise<Run<K>> => MAKERS[kind](settings, isStopped);
+export async function createRunner<K extends WorkKind>({ kind, settings }: ComingWork<K>, isStopped: () => boolean): Promise<Run<K>> {
+  const make = await MAKERS[kind]();
+  return make(await settings, isStopped);
+}
 
 /** What crosses threads. Errors come as data: a thrown error would lose its class on the way. */
 export type Answer<R> = { readonly result: R } | { readonly error: ErrorData };
