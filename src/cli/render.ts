@@ -26,7 +26,8 @@ function deltas(kind: RevlogKind, { redelta, policy }: Pick<ConversionPlan, 'red
 }
 
 /** What was compared with what. */
-function checked({ checked: how, policy }: Pick<ConversionSummary, 'checked' | 'policy'>): string {
+function checked({ checked: how, policy, dictionaries }: Pick<ConversionSummary, 'checked' | 'policy' | 'dictionaries'>): string {
+  if (dictionaries.choice === 'add') return 'every chunk was decoded; all are as they were';
   if (how === 'none') return 'nothing (--check none)';
   const chunks = 'every chunk was decoded again and compared';
   return policy === undefined ? chunks : `every text with its node, every new delta with its text; ${chunks}`;

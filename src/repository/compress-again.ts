@@ -32,7 +32,7 @@ export interface SecondStep {
 export async function compressAgain({ first, results, training, options, to }: SecondStep): Promise<{ results: RevlogResult[]; dictionaries: PreparedDictionaries }> {
   const byId = new Map(results.map((result) => [result.id, result]));
   const revlogs = first.revlogs.map((revlog, id) => madeRevlog(revlog, byId.get(id), first));
-  const dictionaries = await prepareDictionaries({ ...training, revlogs, storeFolder: first.to });
+  const dictionaries = await prepareDictionaries({ ...training, thorough: true, revlogs, storeFolder: first.to });
   // The headers say of generaldelta what the first step decided.
   const settings = { ...first.settings, redelta: 'never', generaldelta: false, dictionaries: conversionDictionaries(NO_DICTIONARIES, dictionaries) } as const;
   const pool = await createPool(Math.min(options.jobs, threadsWorthFor(revlogs)), { kind: 'convert', settings });

@@ -61,6 +61,7 @@ describe('options', () => {
       check: 'chunks',
       redelta: 'never',
       policy: resolvePolicy(),
+      dictionaries: { choice: undefined, size: undefined, samples: undefined },
       generaldelta: true,
       keepGoing: false,
       lock: true,

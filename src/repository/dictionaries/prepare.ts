@@ -42,7 +42,7 @@ export interface PreparedDictionaries {
   readonly without: readonly GroupWithout[];
 }
 
-export interface PrepareOptions extends Pick<FilledDictionaryOptions, 'size' | 'samples'> {
+export interface PrepareOptions extends Pick<FilledDictionaryOptions, 'size' | 'samples'>, Pick<TrainingTools, 'thorough'> {
   readonly choice: DictionaryChoice;
   readonly revlogs: readonly RevlogSource[];
   readonly storeFolder: string;

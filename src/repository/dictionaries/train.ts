@@ -21,6 +21,8 @@ export interface TrainingTools extends Pick<FilledDictionaryOptions, 'size' | 's
   readonly engine: LoadedEngine;
   readonly checksum: boolean;
   readonly levels: Readonly<Record<RevlogKind, number | undefined>>;
+  /** More samples where their number is not given: for conversions that take far longer than training. @default false */
+  readonly thorough?: boolean | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -46,6 +48,8 @@ export const MAX_DEFAULT_BYTES = 1 << 20;
 /** Samples have this many times the bytes of the dictionary. */
 const SAMPLE_TIMES = 12;
 const MAX_DEFAULT_SAMPLES = 4096;
+/** Where training is thorough, of both. */
+const THOROUGH_TIMES = 4;
 /** Whatever is asked for: the program holds them all in memory. */
 const MAX_SAMPLE_TOTAL = 1 << 29;
 
@@ -106,7 +110,7 @@ export async function trainFor(group: RevlogGroup, id: number, estimate: GroupEs
 const meanLength = (deltas: readonly Uint8Array[]): number => Math.max(1, deltas.reduce((sum, { length }) => sum + length, 0) / Math.max(1, deltas.length));
 
 /** Samples that are files of their own: with more, the time goes into making files. */
-const MAX_FILES = 512;
+const MAX_FILES = 1024;
 const MAX_RUN = 8;
 
 /** Puts several chunks that follow each other into one sample where there are many: the dictionary is as good. */
@@ -116,9 +120,10 @@ function inRuns(samples: readonly Uint8Array[]): readonly Uint8Array[] {
   return Array.from({ length: Math.ceil(samples.length / length) }, (_, i) => Buffer.concat(samples.slice(i * length, (i + 1) * length)));
 }
 
-async function trainingSamples({ revlogs }: RevlogGroup, size: number, judged: Samples, { storeFolder, decoders, samples }: TrainingTools): Promise<readonly Uint8Array[]> {
+async function trainingSamples({ revlogs }: RevlogGroup, size: number, judged: Samples, { storeFolder, decoders, samples, thorough = false }: TrainingTools): Promise<readonly Uint8Array[]> {
   const mean = meanLength(judged.deltas.map((delta) => delta.subarray(0, MAX_SAMPLE_BYTES)));
-  const wanted = Math.min(MAX_DEFAULT_SAMPLES, Math.ceil((SAMPLE_TIMES * size) / mean));
-  const maxBytes = samples === undefined ? 2 * SAMPLE_TIMES * size + MAX_SAMPLE_BYTES : MAX_SAMPLE_TOTAL;
+  const effort = thorough ? THOROUGH_TIMES : 1;
+  const wanted = Math.min(effort * MAX_DEFAULT_SAMPLES, Math.ceil((effort * SAMPLE_TIMES * size) / mean));
+  const maxBytes = samples === undefined ? 2 * effort * SAMPLE_TIMES * size + MAX_SAMPLE_BYTES : MAX_SAMPLE_TOTAL;
   return (await takeSamples({ revlogs, storeFolder, decoders, count: samples ?? wanted, maxBytes, longest: MAX_SAMPLE_BYTES, phase: TRAINING_PHASE })).deltas;
 }
