@@ -45,8 +45,12 @@ const SIZE_DIVISOR = 24;
 const SIZE_STEP = 1024;
 export const MAX_DEFAULT_BYTES = 1 << 20;
 
-/** Samples have this many times the bytes of the dictionary. */
+/** Where the first gains less than it takes, one of a fourth of its size may not. */
+const SMALLER = 4;
+
+/** Samples have this many times the bytes of the dictionary, and at least so many. */
 const SAMPLE_TIMES = 12;
+const MIN_SAMPLE_TOTAL = 1 << 20;
 const MAX_DEFAULT_SAMPLES = 4096;
 /** Where training is thorough, of both. */
 const THOROUGH_TIMES = 4;
@@ -97,8 +101,18 @@ export async function estimateBytes({ deltas, storedBytes }: Samples, revlogs: r
  * @throws RevconvertError ZSTD_PROGRAM, NO_SPACE, SYSTEM, CANCELLED
  */
 export async function trainFor(group: RevlogGroup, id: number, estimate: GroupEstimate, tools: TrainingTools): Promise<TrainedDictionary | NoDictionary> {
+  const { size = Math.min(MAX_DEFAULT_BYTES, Math.round(estimate.plainBytes / SIZE_DIVISOR / SIZE_STEP) * SIZE_STEP) } = tools;
+  const trained = await trainOfSize(size, group, id, estimate, tools);
+  if (tools.size !== undefined || 'why' in trained || gainOf(trained) > 0) return trained;
+  const smaller = await trainOfSize(Math.floor(size / SMALLER), group, id, estimate, tools);
+  return 'why' in smaller ? trained : smaller;
+}
+
+/** What a dictionary gains, less what it takes itself. */
+const gainOf = ({ plainBytes, bytesWith, bytes }: TrainedDictionary): number => plainBytes - bytesWith - bytes.length;
+
+async function trainOfSize(size: number, group: RevlogGroup, id: number, estimate: GroupEstimate, tools: TrainingTools): Promise<TrainedDictionary | NoDictionary> {
   const { plainBytes, judged } = estimate;
-  const size = tools.size ?? Math.min(MAX_DEFAULT_BYTES, Math.round(plainBytes / SIZE_DIVISOR / SIZE_STEP) * SIZE_STEP);
   if (size < MIN_TRAINED_BYTES) return { why: 'its chunks take too little room' };
   const samples = await trainingSamples(group, size, judged, tools);
   const bytes = await trainDictionary({ samples: inRuns(samples), size, id, signal: tools.signal });
@@ -123,7 +137,8 @@ function inRuns(samples: readonly Uint8Array[]): readonly Uint8Array[] {
 async function trainingSamples({ revlogs }: RevlogGroup, size: number, judged: Samples, { storeFolder, decoders, samples, thorough = false }: TrainingTools): Promise<readonly Uint8Array[]> {
   const mean = meanLength(judged.deltas.map((delta) => delta.subarray(0, MAX_SAMPLE_BYTES)));
   const effort = thorough ? THOROUGH_TIMES : 1;
-  const wanted = Math.min(effort * MAX_DEFAULT_SAMPLES, Math.ceil((effort * SAMPLE_TIMES * size) / mean));
-  const maxBytes = samples === undefined ? 2 * effort * SAMPLE_TIMES * size + MAX_SAMPLE_BYTES : MAX_SAMPLE_TOTAL;
+  const total = effort * Math.max(MIN_SAMPLE_TOTAL, SAMPLE_TIMES * size);
+  const wanted = Math.min(effort * MAX_DEFAULT_SAMPLES, Math.ceil(total / mean));
+  const maxBytes = samples === undefined ? 2 * total : MAX_SAMPLE_TOTAL;
   return (await takeSamples({ revlogs, storeFolder, decoders, count: samples ?? wanted, maxBytes, longest: MAX_SAMPLE_BYTES, phase: TRAINING_PHASE })).deltas;
 }
