@@ -36,7 +36,8 @@ function pattern({ command, output }: Shown): RegExp {
 /** What is trained depends on the version of the program that trains. */
 const isTraining = (command: string): boolean => command.includes('--dict auto') || command.includes('dict train') || command.includes('dict evaluate');
 
-const anyFigures = (escaped: string): string => escaped.replace(/[+-]?\d[\d,]*(?:\\\.\d+)?(?: (?:bytes|kB|MB))?/g, '\\S+(?: (?:bytes|kB|MB))?').replace(/ {2,}/g, ' +');
+const anyFigures = (escaped: string): string =>
+  escaped.replace(/(?:\\\+|-)?\d[\d,]*(?:\\\.\d+)?(?: (?:bytes|kB|MB))?/g, '\\S+(?: (?:bytes|kB|MB))?').replace(/ {2,}/g, ' +');
 
 /** Commands that train, and those that use what they made. */
 const needsZstd = (command: string): boolean => isTraining(command) || command.includes('/tmp/example-dict') || command.includes('/tmp/example-plain');

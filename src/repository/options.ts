@@ -23,7 +23,7 @@ export interface Progress {
 export interface ConvertOptions extends DictionaryOptions {
   /** The compression of the new store. @default the source's */
   readonly to?: EngineName | undefined;
-  /** Level for all revlogs; higher is smaller and slower. @default the engine's default: zlib 6, zstd 3 */
+  /** Level for all revlogs; higher is smaller and slower. @default the engine's default: zlib 6, zstd 3; with new deltas and dictionaries zstd 9 */
   readonly level?: number | undefined;
   /** Levels that differ by kind of revlog. @default `level` */
   readonly levels?: Readonly<Partial<Record<RevlogKind, number | undefined>>> | undefined;

@@ -57,18 +57,24 @@ export interface ConversionPlan {
   readonly kinds: Readonly<Record<RevlogKind, KindTotals>>;
 }
 
+/** The level of zstd, where none is given, for new deltas with dictionaries. */
+const SMALL_LEVEL = 9;
+
 /** Engine and levels, from the options and what the source has. @throws RevconvertError LEVEL */
 export function chooseEngine(requirements: ReadonlySet<string>, options: FilledOptions): Pick<ConversionPlan, 'from' | 'to' | 'levels' | 'dictionaries'> {
   const from = engineOfSource(requirements);
   const engine = options.to === undefined ? from : findEngine(options.to);
-  const level = (kind: RevlogKind): number | undefined => checkLevel(engine, options.levels[kind] ?? options.level);
+  const dictionaries = chooseDictionaries(requirements, engine.name, options);
+  // Who wants new deltas and dictionaries wants a small store; beside making deltas the level costs little.
+  const usual = dictionaries !== 'none' && options.redelta !== 'never' ? SMALL_LEVEL : undefined;
+  const level = (kind: RevlogKind): number | undefined => checkLevel(engine, options.levels[kind] ?? options.level ?? usual);
   if (options.checksum && engine.name !== 'zstd') {
     throw new RevconvertError('USAGE', `--checksum: only zstd has frame checksums to choose, not ${engine.name}`);
   }
   return {
     from: from.name,
     to: engine.name,
-    dictionaries: chooseDictionaries(requirements, engine.name, options),
+    dictionaries,
     levels: { changelog: level('changelog'), manifest: level('manifest'), filelog: level('filelog') },
   };
 }

@@ -27,7 +27,7 @@ export interface DictionaryOptions {
   readonly dictionaries?: DictionaryChoice | undefined;
   /** Bytes of each new dictionary, 256 to 16 MiB. @default about a twenty-fourth of what it is for, at most 1 MiB */
   readonly dictionarySize?: number | undefined;
-  /** The most chunks that each is trained on, 16 to 100,000. @default as many as make twelve times its size, at most 4,096; with `redelta` four times as many */
+  /** The most chunks that each is trained on, 16 to 100,000. @default as many as make twelve times its size, at most 4,096; with `redelta` eight times as many */
   readonly dictionarySamples?: number | undefined;
 }
 

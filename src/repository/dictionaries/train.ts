@@ -53,7 +53,7 @@ const SAMPLE_TIMES = 12;
 const MIN_SAMPLE_TOTAL = 1 << 20;
 const MAX_DEFAULT_SAMPLES = 4096;
 /** Where training is thorough, of both. */
-const THOROUGH_TIMES = 4;
+const THOROUGH_TIMES = 8;
 /** Whatever is asked for: the program holds them all in memory. */
 const MAX_SAMPLE_TOTAL = 1 << 29;
 
