@@ -27,7 +27,7 @@ const levelsHelp = ENGINE_NAMES.flatMap((name) => {
 /** The options of a conversion, for yargs. */
 export const CONVERT_OPTIONS = {
   to: { type: 'string', requiresArg: true, describe: `Compression of the new store: ${ENGINE_NAMES.join(', ')} [default: the source's]. lz4 is read by Mercurial with the lz4revlog extension only` },
-  level: { type: 'string', requiresArg: true, describe: `Compression level (${levelsHelp}; none and lz4 have none)` },
+  level: { type: 'string', requiresArg: true, describe: `Compression level (${levelsHelp}, with --redelta and --dict 9; none and lz4 have none)` },
   'changelog-level': { type: 'string', requiresArg: true, describe: 'Level for the changelog [default: --level]' },
   'manifest-level': { type: 'string', requiresArg: true, describe: 'Level for manifests [default: --level]' },
   'filelog-level': { type: 'string', requiresArg: true, describe: 'Level for filelogs [default: --level]' },

@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import { below } from './byte-path.js';
 import type { CarryItem } from './carry.js';
 import { carryFiles } from './carry.js';
-import { compressAgain } from './compress-again.js';
+import { compressAgain, draftLevels } from './compress-again.js';
 import { convertStore } from './convert-store.js';
 import type { Destination } from './destination.js';
 import { readDictionaries, writeDictionaries } from './dictionaries/folder.js';
@@ -51,7 +51,7 @@ export async function build({ repository, locks, options, target }: Build): Prom
   // Dictionaries are trained on the deltas that will be stored: where these are made anew, that comes first.
   const isTwice = options.redelta !== 'never' && chosen.dictionaries !== 'none';
   const atOnce = dictionariesAtOnce(isTwice ? 'none' : chosen.dictionaries, source);
-  const settings = settingsFor(chosen, options, modes, source);
+  const settings = settingsFor(isTwice ? { ...chosen, levels: draftLevels(chosen.levels) } : chosen, options, modes, source);
   const training = { ...options.dictionaries, ...chosen, choice: chosen.dictionaries, source, checksum: options.checksum, jobs: options.jobs, signal: options.signal };
   const prepare = async (): Promise<Prepared> => {
     const facts = gatherFacts(repository);

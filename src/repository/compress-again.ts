@@ -11,7 +11,18 @@ import { conversionDictionaries } from './make-settings.js';
 import type { FilledOptions } from './options.js';
 import { createPool } from './pool.js';
 import { trackProgress } from './progress.js';
+import type { ConversionSettings } from './settings.js';
 import { threadsWorthFor } from './thread-count.js';
+
+/** What the first step makes is only measured, and compressed again. */
+const DRAFT_LEVEL = 3;
+
+/** The levels of the first step: which of two deltas is shorter when compressed hardly changes with the level. */
+export const draftLevels = ({ changelog, manifest, filelog }: KindLevels): KindLevels => ({ changelog: draft(changelog), manifest: draft(manifest), filelog: draft(filelog) });
+
+const draft = (level: number | undefined): number | undefined => (level === undefined ? undefined : Math.min(level, DRAFT_LEVEL));
+
+type KindLevels = ConversionSettings['levels'];
 
 export interface SecondStep {
   /** The conversion that made the deltas; its results lie in a folder that is removed here. */
@@ -34,7 +45,7 @@ export async function compressAgain({ first, results, training, options, to }: S
   const revlogs = first.revlogs.map((revlog, id) => madeRevlog(revlog, byId.get(id), first));
   const dictionaries = await prepareDictionaries({ ...training, thorough: true, revlogs, storeFolder: first.to });
   // The headers say of generaldelta what the first step decided.
-  const settings = { ...first.settings, redelta: 'never', generaldelta: false, dictionaries: conversionDictionaries(NO_DICTIONARIES, dictionaries) } as const;
+  const settings = { ...first.settings, levels: training.levels, redelta: 'never', generaldelta: false, dictionaries: conversionDictionaries(NO_DICTIONARIES, dictionaries) } as const;
   const pool = await createPool(Math.min(options.jobs, threadsWorthFor(revlogs)), { kind: 'convert', settings });
   try {
     const again = await convertStore({
