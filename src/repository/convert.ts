@@ -6,9 +6,10 @@ import { adoptOwner } from './access.js';
 import { build } from './build.js';
 import type { Destination } from './destination.js';
 import { checkDestination, createDestination } from './destination.js';
+import { checkDictionaryChoice } from './dictionaries/prepare.js';
 import { flush, flushTree } from './flush.js';
 import { checkNoTransaction, openRepository } from './open.js';
-import type { ConvertOptions } from './options.js';
+import type { ConvertOptions, FilledOptions } from './options.js';
 import { fillOptions } from './options.js';
 import type { ConversionPlan, RepositoryFacts } from './plan.js';
 import { chooseEngine, gatherFacts, planConversion } from './plan.js';
@@ -31,7 +32,7 @@ export async function planRepository(
     const repository = openRepository(source);
     checkNoTransaction(repository);
     if (destination !== undefined) checkDestination(repository.root, destination);
-    await loadEngine(chooseEngine(repository.requirements, filled).to);
+    await checkChoices(repository.requirements, filled);
     const facts = gatherFacts(repository);
     return { ...planConversion(facts, filled), facts };
   } catch (error) {
@@ -55,7 +56,7 @@ export async function convertRepository(source: string, destination: string, opt
   return withSource(source, filled, async (repository, locks) => {
     checkNoTransaction(repository);
     const place = checkDestination(repository.root, destination);
-    await loadEngine(chooseEngine(repository.requirements, filled).to);
+    await checkChoices(repository.requirements, filled);
     const target = createDestination(place, repository.root);
     try {
       const done = await build({ repository, locks, options: filled, target });
@@ -67,6 +68,13 @@ export async function convertRepository(source: string, destination: string, opt
       throw error;
     }
   });
+}
+
+/** Refuses what cannot work here, before anything is written. */
+async function checkChoices(requirements: ReadonlySet<string>, options: FilledOptions): Promise<void> {
+  const { to, dictionaries } = chooseEngine(requirements, options);
+  await loadEngine(to);
+  await checkDictionaryChoice(dictionaries, options.signal);
 }
 
 async function commit(target: Destination, signal: AbortSignal | undefined): Promise<void> {

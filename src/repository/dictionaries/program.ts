@@ -51,6 +51,16 @@ export async function trainDictionary({ samples, size, id, signal }: TrainingInp
   }
 }
 
+/** @throws RevconvertError ZSTD_PROGRAM where the program is not there, or does not work */
+export async function checkZstdProgram(signal?: AbortSignal): Promise<void> {
+  try {
+    const { status, said } = await runZstd(['--version'], signal);
+    if (status !== 0) throw new RevconvertError('ZSTD_PROGRAM', `zstd --version failed with status ${status ?? 'none'}: ${lastLine(said)}`);
+  } catch (error) {
+    throw toRevconvertError(error);
+  }
+}
+
 /** Linux keeps this folder in memory, where many small files cost least. */
 const MEMORY_FOLDER = '/dev/shm';
 /** Room that it must have: samples, and a page for each file. */
