@@ -81,19 +81,27 @@ async function trainAll(revlogs: readonly RevlogSource[], jobs: number, tools: T
   const groups = groupRevlogs(revlogs, largeSuffixes(revlogs));
   const candidates = new Map<RevlogGroup, Candidate>();
   const lanes = Array.from({ length: Math.max(1, Math.min(jobs, groups.length)) }, (_, lane) => lane);
-  await runInLanes(
-    groups,
-    lanes,
-    async (group) => {
-      const estimate = await estimateGroup(group, tools);
-      const trained = await trainFor(group, ANY_ID, estimate, tools);
-      const none = { group, estimate, bytes: undefined, samples: undefined, bytesWith: estimate.plainBytes };
-      candidates.set(group, 'why' in trained ? { ...none, why: trained.why } : { ...none, ...trained, why: '' });
-    },
-    tools.signal,
-  );
+  const begun: Promise<unknown>[] = [];
+  const train = async (group: RevlogGroup): Promise<void> => {
+    const trained = trainGroup(group, tools);
+    begun.push(trained);
+    candidates.set(group, await trained);
+  };
+  try {
+    await runInLanes(groups, lanes, train, tools.signal);
+  } finally {
+    // Where one fails, or all are to stop, the folders of the others are gone before anybody hears of it.
+    await Promise.allSettled(begun);
+  }
   const ordered = groups.flatMap((group) => candidates.get(group) ?? []);
   return await withoutNeedless(ordered, tools);
+}
+
+async function trainGroup(group: RevlogGroup, tools: TrainingTools): Promise<Candidate> {
+  const estimate = await estimateGroup(group, tools);
+  const trained = await trainFor(group, ANY_ID, estimate, tools);
+  const none = { group, estimate, bytes: undefined, samples: undefined, bytesWith: estimate.plainBytes };
+  return 'why' in trained ? { ...none, why: trained.why } : { ...none, ...trained, why: '' };
 }
 
 /** Leaves out the dictionaries of suffixes that the one of all other filelogs serves as well. */
