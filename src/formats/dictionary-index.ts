@@ -80,17 +80,17 @@ export function ruleFor({ suffixes, ...kinds }: WriteRules, kind: RevlogKind, pa
   return (suffix === undefined ? undefined : suffixes.get(suffix)) ?? kinds[kind];
 }
 
-/** A suffix is written in JSON, and read by the extension: no more than these bytes are left as they are everywhere. */
-const SUFFIX = /^.+(\.[!-~]+)$/;
+const ASCII = /^[^\u0080-\uffff]*$/;
 
 /**
  * The part of a file's base name from its last dot on; undefined where there is none, where the dot is its first
- * character, and where it is not plain ASCII.
+ * character, and where it is not ASCII: what the extension for Mercurial takes it for, to the byte.
  */
 export function suffixOf(path: string): string | undefined {
   const base = path.slice(path.lastIndexOf('/') + 1);
-  const suffix = SUFFIX.exec(base)?.[1];
-  return suffix === undefined ? undefined : suffix.slice(suffix.lastIndexOf('.'));
+  const dot = base.lastIndexOf('.');
+  const suffix = dot <= 0 ? undefined : base.slice(dot);
+  return suffix !== undefined && ASCII.test(suffix) ? suffix : undefined;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -104,7 +104,7 @@ const fault = (message: string, options?: ErrorOptions): RevconvertError => new 
 function parseJson(bytes: Uint8Array): Json {
   let found: unknown;
   try {
-    found = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(asBuffer(bytes)));
+    found = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(asBuffer(bytes)));
   } catch (error) {
     throw fault(`not JSON in UTF-8: ${(error as Error).message}`, { cause: error });
   }

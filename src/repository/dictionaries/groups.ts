@@ -22,11 +22,14 @@ const MIN_GROUP_BYTES = 1 << 19;
 /** The tracked file of a filelog; the name of any other revlog. */
 export const filePathOf = (name: string): string => (name.startsWith('data/') ? name.slice('data/'.length, -'.i'.length) : name);
 
+/** Others are no target of a choice, and nothing that a person would see in a summary. */
+const PRINTABLE = /^\.[!-~]+$/;
+
 /** The suffixes whose filelogs hold much. */
 export function largeSuffixes(revlogs: readonly RevlogSource[]): string[] {
   const filelogs = revlogs.filter(({ kind }) => kind === 'filelog');
   const least = Math.max(MIN_GROUP_BYTES, totalOf(filelogs) * MIN_SHARE);
-  return [...bySuffix(filelogs)].filter(([, members]) => totalOf(members) >= least && members.length < filelogs.length).map(([suffix]) => suffix);
+  return [...bySuffix(filelogs)].filter(([suffix, members]) => PRINTABLE.test(suffix) && totalOf(members) >= least && members.length < filelogs.length).map(([suffix]) => suffix);
 }
 
 function bySuffix(filelogs: readonly RevlogSource[]): Map<string, RevlogSource[]> {
