@@ -7,11 +7,11 @@ export class DecodeFault {
   /**
    * @param code CHUNK_DAMAGED: not a valid stream of this engine; CHUNK_SIZE: larger than the limit;
    *   CHUNK_MARKER: the first byte names no engine (given by the chunk codec only); DICTIONARY_MISSING: it names a
-   *   dictionary that was not given
+   *   dictionary that was not given; DICTIONARY_DAMAGED: one that zstd does not take
    * @param message what was expected and found
    */
   constructor(
-    readonly code: 'CHUNK_DAMAGED' | 'CHUNK_SIZE' | 'CHUNK_MARKER' | 'DICTIONARY_MISSING',
+    readonly code: 'CHUNK_DAMAGED' | 'CHUNK_SIZE' | 'CHUNK_MARKER' | 'DICTIONARY_MISSING' | 'DICTIONARY_DAMAGED',
     readonly message: string,
   ) {}
 }

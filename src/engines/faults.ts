@@ -30,6 +30,9 @@ export const tooLarge = (limit: number, promised?: number): DecodeFault =>
 export const missingDictionary = (id: number): DecodeFault =>
   new DecodeFault('DICTIONARY_MISSING', `frame needs the dictionary with ID ${id} (revlog-dictionaries/${id}.zdict), which is not there`);
 
+/** What is wrong with a dictionary whose header is sound. */
+export const refusedDictionary = (id: number): string => `dictionary with ID ${id} (revlog-dictionaries/${id}.zdict): its tables are damaged, zstd does not take it`;
+
 /** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -113,6 +113,12 @@ for (const [name, loaded] of backends) {
       ['a block above 128 KiB', concat(frame('0058'), rle(131_073, true)), /131073/],
       ['rubbish in a compressed block', frame('2005 2d0000 ffffffffff')],
     ];
+    for (const [id, chunk] of [[7, frame(`2107 05 ${helloBlock}`)], [513, frame(`220102 05 ${helloBlock}`)], [4_278_190_081, frame(`23010000ff 05 ${helloBlock}`)]] as const) {
+      it(`refuses the dictionary ID ${id}: no dictionary was given`, async () => {
+        assertFault(await decompressOne(backend, chunk), 'DICTIONARY_MISSING', new RegExp(`dictionary with ID ${id} `));
+      });
+    }
+
     for (const [title, chunk, message] of refused) {
       it(`refuses ${title}`, async () => {
         assertFault(await decompressOne(backend, chunk), 'CHUNK_DAMAGED', message);

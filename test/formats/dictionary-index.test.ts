@@ -188,7 +188,7 @@ print(json.dumps([names['suffix'](path.encode('latin-1')) for path in json.load(
 
 describe('the suffix of a file', () => {
   for (const [path, suffix] of SUFFIXES) {
-    it(`${JSON.stringify(path)}: ${JSON.stringify(suffix) ?? 'none'}`, () => assert.equal(suffixOf(path), suffix));
+    it(`${JSON.stringify(path)}: ${suffix === undefined ? 'none' : JSON.stringify(suffix)}`, () => assert.equal(suffixOf(path), suffix));
   }
 
   it('is what the extension for Mercurial takes it for', function () {

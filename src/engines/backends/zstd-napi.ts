@@ -1,10 +1,11 @@
 /** zstd through zstd-napi's thin binding: synchronous, one native context for all chunks. */
 
+import { RevconvertError } from '../../errors.js';
 import { Arena, MAX_RESERVE, ownBuffer, trim } from '../arena.js';
-import type { ChunkCompressor, ChunkDecompressor, CompressorOptions, DecompressorOptions, Dictionaries, LoadedBackend } from '../engine.js';
+import type { ChunkCompressor, ChunkDecompressor, CompressorOptions, DecompressorOptions, Dictionaries, Dictionary, LoadedBackend } from '../engine.js';
 import { DecodeFault } from '../engine.js';
 import { MAX_TEXT_BYTES, ZSTD_DICTIONARY_MIN_INPUT, ZSTD_LEVELS, ZSTD_MIN_INPUT } from '../facts.js';
-import { damaged, messageOf, missingDictionary, tooLarge } from '../faults.js';
+import { damaged, messageOf, missingDictionary, refusedDictionary, tooLarge } from '../faults.js';
 import { type FrameHeader, measureFrame, readFrameHeader } from '../zstd-frame.js';
 import { roundTrips } from './probe.js';
 
@@ -20,7 +21,7 @@ interface NativeCompressor {
 interface NativeDecompressor {
   /** Decompresses all frames of `input`; throws where `output` is too small, or the input ends within a frame. */
   decompress(output: Uint8Array, input: Uint8Array): number;
-  /** For all that follows. */
+  /** For all that follows; throws where it is no sound dictionary. */
   loadDictionary(dictionary: Uint8Array): void;
 }
 
@@ -37,7 +38,7 @@ const GROWTH = 4;
 /** Scratch memory up to this size is kept between chunks. */
 const MAX_SCRATCH = 4 << 20;
 
-const NO_BYTES = new Uint8Array(0);
+const PROBE = Uint8Array.of(0);
 const NO_DICTIONARIES: Dictionaries = new Map();
 
 /** The most bytes a frame takes for an input of this length (ZSTD_COMPRESSBOUND in zstd.h). */
@@ -56,7 +57,17 @@ class ZstdCompressor implements ChunkCompressor {
     this.#context.setParameter(binding.CParameter.compressionLevel, level === 0 ? ZSTD_LEVELS.default : level);
     this.#context.setParameter(binding.CParameter.checksumFlag, checksum ? 1 : 0);
     this.#minInput = dictionary === undefined ? ZSTD_MIN_INPUT : ZSTD_DICTIONARY_MIN_INPUT;
-    if (dictionary !== undefined) this.#context.loadDictionary(dictionary.bytes);
+    if (dictionary !== undefined) this.#load(dictionary);
+  }
+
+  /** It is digested once something is compressed. What the binding says of one that is not sound is about memory. */
+  #load({ id, bytes }: Dictionary): void {
+    try {
+      this.#context.loadDictionary(bytes);
+      this.#context.compress2(new Uint8Array(compressBound(PROBE.length)), PROBE);
+    } catch (error) {
+      throw new RevconvertError('DICTIONARY_DAMAGED', refusedDictionary(id), {}, { cause: error });
+    }
   }
 
   compress(inputs: readonly Uint8Array[]): (Uint8Array | undefined)[] {
@@ -88,7 +99,7 @@ class ZstdDecompressor implements ChunkDecompressor {
   readonly #context: NativeDecompressor;
   readonly #dictionaries: Dictionaries;
   /** One for each dictionary, made when the first frame names it: that is faster than to say with each frame which one. */
-  readonly #contexts = new Map<number, NativeDecompressor>();
+  readonly #contexts = new Map<number, NativeDecompressor | DecodeFault>();
 
   constructor(
     private readonly binding: ZstdBinding,
@@ -109,36 +120,37 @@ class ZstdDecompressor implements ChunkDecompressor {
     const header = readFrameHeader(chunk);
     if (header instanceof DecodeFault) return header;
     const { contentSize, dictionaryId } = header;
-    if (dictionaryId !== 0 && !this.#dictionaries.has(dictionaryId)) return missingDictionary(dictionaryId);
-    if (contentSize === undefined || contentSize > MAX_RESERVE) return this.#decompressCarefully(chunk, header, limit);
+    const context = dictionaryId === 0 ? this.#context : (this.#contexts.get(dictionaryId) ?? this.#contextFor(dictionaryId));
+    if (context instanceof DecodeFault) return context;
+    if (contentSize === undefined || contentSize > MAX_RESERVE) return this.#decompressCarefully(chunk, header, limit, context);
     if (contentSize > limit) return tooLarge(limit, contentSize);
     // Usual: a small frame with nothing behind it.
     this.#arena.reserve(contentSize);
     const output = this.#arena.take(contentSize);
     try {
-      if (this.#run(output, chunk, dictionaryId) === contentSize) return output;
+      if (context.decompress(output, chunk) === contentSize) return output;
     } catch {
       // Found out below: trailing bytes are no fault, damage is.
     }
     this.#arena.giveBack(contentSize);
-    return this.#decompressCarefully(chunk, header, limit);
+    return this.#decompressCarefully(chunk, header, limit, context);
   }
 
-  /** @throws what the binding throws; where the dictionary is not sound too */
-  #run(output: Uint8Array, input: Uint8Array, dictionaryId: number): number {
-    const context = dictionaryId === 0 ? this.#context : (this.#contexts.get(dictionaryId) ?? this.#contextFor(dictionaryId));
-    return context.decompress(output, input);
-  }
-
-  #contextFor(dictionaryId: number): NativeDecompressor {
-    const context = new this.binding.DCtx();
-    context.loadDictionary(this.#dictionaries.get(dictionaryId)?.bytes ?? NO_BYTES);
-    this.#contexts.set(dictionaryId, context);
+  #contextFor(id: number): NativeDecompressor | DecodeFault {
+    const dictionary = this.#dictionaries.get(id);
+    if (dictionary === undefined) return missingDictionary(id);
+    let context: NativeDecompressor | DecodeFault = new this.binding.DCtx();
+    try {
+      context.loadDictionary(dictionary.bytes);
+    } catch {
+      context = new DecodeFault('DICTIONARY_DAMAGED', refusedDictionary(id));
+    }
+    this.#contexts.set(id, context);
     return context;
   }
 
   /** The first frame alone, into room that grows as the data fills it. */
-  #decompressCarefully(chunk: Uint8Array, header: FrameHeader, limit: number): Uint8Array | DecodeFault {
+  #decompressCarefully(chunk: Uint8Array, header: FrameHeader, limit: number, context: NativeDecompressor): Uint8Array | DecodeFault {
     const { contentSize } = header;
     if (contentSize !== undefined && contentSize > limit) return tooLarge(limit, contentSize);
     const extent = measureFrame(chunk, header);
@@ -150,7 +162,7 @@ class ZstdDecompressor implements ChunkDecompressor {
     for (;;) {
       const output = ownBuffer(room);
       try {
-        return trim(output, this.#run(output, frame, header.dictionaryId));
+        return trim(output, context.decompress(output, frame));
       } catch (error) {
         const message = messageOf(error);
         if (message !== this.outputTooSmall) return damaged('zstd', message);

@@ -43,21 +43,19 @@ export function readDictionaryFile(path: string, engine: LoadedEngine | undefine
   if (bytes === undefined) throw bad('there is no such file');
   if (readDictionaryId(bytes) === undefined) throw bad('it is no trained zstd dictionary');
   try {
-    if (engine !== undefined) void engine.createCompressor({ dictionary: { id: 1, bytes } }).compress([PROBE]);
+    engine?.createCompressor({ dictionary: { id: 1, bytes } });
   } catch (error) {
-    if (error instanceof RevconvertError) throw error;
-    throw bad(`zstd does not take it: ${(error as Error).message}`, { cause: error });
+    if (error instanceof RevconvertError && error.code === 'DICTIONARY_DAMAGED') throw bad('its tables are damaged, zstd does not take it', { cause: error });
+    throw error;
   }
   return bytes;
 }
-
-const PROBE = new Uint8Array(1000);
 
 /**
  * The dictionaries by which new chunks of another repository are compressed.
  * @throws RevconvertError as openRepository; DICTIONARY: it has none; DICTIONARY_*
  */
-export function readDictionariesFrom({ from }: DictionariesFrom): GivenDictionaries {
+export function readDictionariesFrom({ from }: DictionariesFrom, engine: LoadedEngine): GivenDictionaries {
   const repository = openRepository(from);
   const { dictionaries, write } = readDictionaries(repository);
   if (dictionaries.length === 0) throw new RevconvertError('DICTIONARY', 'the repository has no dictionaries', { path: repository.root });
@@ -65,7 +63,9 @@ export function readDictionariesFrom({ from }: DictionariesFrom): GivenDictionar
   const { suffixes, ...kinds } = write;
   for (const [name, id] of [...Object.entries(kinds), ...suffixes]) {
     const found = dictionaries.find((dictionary) => dictionary.id === id);
-    if (found !== undefined) given.set(name, found.bytes);
+    if (found === undefined) continue;
+    engine.createCompressor({ dictionary: found });
+    given.set(name, found.bytes);
   }
   return given;
 }

@@ -56,7 +56,7 @@ export async function checkDictionaryChoice(choice: DictionaryChoice, signal?: A
 }
 
 const readGiven = (choice: Exclude<DictionaryChoice, string>, engine: LoadedEngine): GivenDictionaries =>
-  'from' in choice ? readDictionariesFrom(choice) : readDictionaryFiles(choice, engine);
+  'from' in choice ? readDictionariesFrom(choice, engine) : readDictionaryFiles(choice, engine);
 
 /**
  * Trains or reads the dictionaries of a new store, and leaves out what gains less than it costs.
