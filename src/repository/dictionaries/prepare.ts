@@ -81,17 +81,21 @@ async function trainAll(revlogs: readonly RevlogSource[], jobs: number, tools: T
   const groups = groupRevlogs(revlogs, largeSuffixes(revlogs));
   const candidates = new Map<RevlogGroup, Candidate>();
   const lanes = Array.from({ length: Math.max(1, Math.min(jobs, groups.length)) }, (_, lane) => lane);
+  const controller = new AbortController();
+  const signal = tools.signal === undefined ? controller.signal : AbortSignal.any([tools.signal, controller.signal]);
   const begun: Promise<unknown>[] = [];
   const train = async (group: RevlogGroup): Promise<void> => {
-    const trained = trainGroup(group, tools);
+    const trained = trainGroup(group, { ...tools, signal });
     begun.push(trained);
     candidates.set(group, await trained);
   };
   try {
     await runInLanes(groups, lanes, train, tools.signal);
-  } finally {
-    // Where one fails, or all are to stop, the folders of the others are gone before anybody hears of it.
+  } catch (error) {
+    // No program runs on, and no folder of samples is left, behind the failure.
+    controller.abort();
     await Promise.allSettled(begun);
+    throw error;
   }
   const ordered = groups.flatMap((group) => candidates.get(group) ?? []);
   return await withoutNeedless(ordered, tools);

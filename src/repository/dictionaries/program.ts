@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -21,8 +21,8 @@ export interface TrainingInput {
  */
 const PARAMETERS = 'k=200,d=8,f=20,steps=1,split=100,accel=1';
 
-/** Words of the program for samples of which no dictionary can be made: too few, or too small. */
-const TOO_LITTLE = /samples|dictionary|source size|Error 1[1-6]/i;
+/** Its last words where no dictionary can be made of the samples: too few, or too small. Before them it warns of much else. */
+const TOO_LITTLE = /nb of samples too low|training failed : (?!.*memory)/i;
 
 /**
  * Trains a dictionary with the `zstd` program (1.4.5 or later). The samples lie in a temporary folder, one file each, while it runs.
@@ -32,15 +32,17 @@ const TOO_LITTLE = /samples|dictionary|source size|Error 1[1-6]/i;
  */
 export async function trainDictionary({ samples, size, id, signal }: TrainingInput): Promise<Uint8Array | undefined> {
   signal?.throwIfAborted();
+  if (samples.length === 0) return undefined;
   const folder = makeFolder();
   try {
     const output = join(folder, 'dictionary');
     const list = writeSamples(folder, samples);
-    const { status, said } = await runZstd(['--quiet', `--train-fastcover=${PARAMETERS}`, `--maxdict=${size}`, `--dictID=${id}`, '-T1', '-o', output, '--filelist', list], signal);
+    const { status, killedBy, said } = await runZstd(['--quiet', `--train-fastcover=${PARAMETERS}`, `--maxdict=${size}`, `--dictID=${id}`, '-T1', '-o', output, '--filelist', list], signal);
     if (status !== 0) {
-      if (TOO_LITTLE.test(said)) return undefined;
-      throw new RevconvertError('ZSTD_PROGRAM', `zstd --train failed with status ${status ?? 'none'}: ${lastLine(said)}`);
+      if (status !== null && TOO_LITTLE.test(lastLine(said))) return undefined;
+      throw new RevconvertError('ZSTD_PROGRAM', `zstd --train ${status === null ? `was killed by ${killedBy}` : `failed with status ${status}`}: ${lastLine(said)}`);
     }
+    if (!existsSync(output)) throw new RevconvertError('ZSTD_PROGRAM', `zstd --train wrote no dictionary: ${lastLine(said)}`);
     const dictionary = new Uint8Array(readFileSync(output));
     // Older programs write a dictionary without tables where they find nothing in the samples.
     return readDictionaryId(dictionary) === id ? dictionary : undefined;
@@ -102,24 +104,25 @@ function writeSamples(folder: string, samples: readonly Uint8Array[]): string {
 
 const lastLine = (said: string): string => said.trim().split(/[\r\n]+/).at(-1)?.slice(0, 200) ?? '';
 
-/** Bytes of what the program says that are kept. */
+/** The last of what the program says is kept. */
 const MAX_SAID = 1 << 14;
 
-function runZstd(args: readonly string[], signal: AbortSignal | undefined): Promise<{ status: number | null; said: string }> {
+function runZstd(args: readonly string[], signal: AbortSignal | undefined): Promise<{ status: number | null; killedBy: string; said: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn('zstd', args, { stdio: ['ignore', 'ignore', 'pipe'], signal });
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (said.length < MAX_SAID) said += text;
+      said = (said + text).slice(-MAX_SAID);
     });
     let failure: Error | undefined;
     child.on('error', (error: NodeJS.ErrnoException) => {
-      failure = error.code === 'ENOENT' ? new RevconvertError('ZSTD_PROGRAM', 'the program zstd, which trains dictionaries, is not there', {}, { cause: error }) : error;
+      const what = error.code === 'ENOENT' ? 'is not there' : error.code === 'EACCES' ? 'may not be run' : undefined;
+      failure = what === undefined ? error : new RevconvertError('ZSTD_PROGRAM', `the program zstd, which trains dictionaries, ${what}`, {}, { cause: error });
       if (child.pid === undefined) reject(failure);
     });
     // Not before it is gone: its folder is removed next.
-    child.on('close', (status) => {
-      if (failure === undefined) resolve({ status, said });
+    child.on('close', (status, killedBy) => {
+      if (failure === undefined) resolve({ status, killedBy: killedBy ?? '', said });
       else reject(failure);
     });
   });

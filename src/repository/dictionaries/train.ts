@@ -2,6 +2,7 @@ import type { ChunkDecoders } from '../../engines/chunk-codec.js';
 import { encodeChunks } from '../../engines/chunk-codec.js';
 import type { Dictionary } from '../../engines/engine.js';
 import type { LoadedEngine } from '../../engines/registry.js';
+import { RevconvertError } from '../../errors.js';
 import type { RevlogKind } from '../../formats/record.js';
 import type { RevlogSource } from '../discover.js';
 import { bytesOf } from '../plan.js';
@@ -117,7 +118,10 @@ async function trainOfSize(size: number, group: RevlogGroup, id: number, estimat
   const samples = await trainingSamples(group, size, judged, tools);
   const bytes = await trainDictionary({ samples: inRuns(samples), size, id, signal: tools.signal });
   if (bytes === undefined) return { why: `zstd --train makes nothing of its ${samples.length} samples` };
-  const bytesWith = await estimateBytes(judged, group.revlogs, group.kind, { id, bytes }, tools);
+  const bytesWith = await estimateBytes(judged, group.revlogs, group.kind, { id, bytes }, tools).catch((error: unknown) => {
+    if (!(error instanceof RevconvertError) || error.code !== 'DICTIONARY_DAMAGED') throw error;
+    throw new RevconvertError('ZSTD_PROGRAM', 'zstd --train made a dictionary that cannot be used', {}, { cause: error });
+  });
   return { id, bytes, samples: samples.length, plainBytes, bytesWith };
 }
 
