@@ -1,4 +1,5 @@
 import { RevconvertError } from '../../errors.js';
+import { suffixOf } from '../../formats/dictionary-index.js';
 import { REVLOG_KINDS } from '../../formats/record.js';
 import { MAX_DICTIONARY_BYTES } from '../../formats/zstd-dictionary.js';
 
@@ -73,7 +74,10 @@ function checkChoice(choice: DictionaryChoice): void {
 
 const TARGET_NAMES = `all, ${REVLOG_KINDS.join(', ')}, or a suffix of files like .py`;
 
-const isTargetName = (name: string): boolean => name === 'all' || REVLOG_KINDS.some((kind) => kind === name) || /^\.[!-~]+$/.test(name);
+const isTargetName = (name: string): boolean => name === 'all' || REVLOG_KINDS.some((kind) => kind === name) || isSuffix(name);
+
+/** What files can have: it begins with its only dot. */
+const isSuffix = (name: string): boolean => /^\.[!-~]+$/.test(name) && suffixOf(`x${name}`) === name;
 
 /** Whether new dictionaries are trained. */
 export const isTrained = (choice: DictionaryChoice | undefined): boolean => choice === 'auto' || choice === 'refresh' || choice === 'add';
@@ -89,7 +93,11 @@ export function parseDictionaryChoice(text: string): DictionaryChoice {
   if (text === '') throw new RevconvertError('USAGE', `--dict: ${WORDS.join(', ')}, from:REPO or a file is expected`);
   if (text.startsWith('from:')) return { from: text.slice('from:'.length) };
   const parts = text.split(',').map((part) => /^([a-z]+|\.[!-+\--~]+?)=(.+)$/s.exec(part));
-  if (parts.some((part) => part === null || !isTargetName(part[1] ?? ''))) return { files: { all: text } };
+  if (parts.some((part) => part === null || !isTargetName(part[1] ?? ''))) {
+    const bad = parts.find((part) => part?.[1]?.startsWith('.') === true && !isTargetName(part[1]))?.[1];
+    if (bad !== undefined) throw new RevconvertError('USAGE', `--dict: a dictionary is for ${TARGET_NAMES}, found '${bad}'`);
+    return { files: { all: text } };
+  }
   const files = new Map<string, string>();
   for (const part of parts) {
     const [, name = '', file = ''] = part ?? [];

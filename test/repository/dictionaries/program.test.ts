@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 
 import { ERROR_RULES, toRevconvertError } from '../../../src/errors.js';
 import { readDictionaryId } from '../../../src/formats/zstd-dictionary.js';
-import { type TrainingInput, trainDictionary } from '../../../src/repository/dictionaries/program.js';
+import { trainDictionary,type TrainingInput } from '../../../src/repository/dictionaries/program.js';
 import { codeText, fakeZstd, requireZstd } from '../../support/dictionary-files.js';
 import { assertFails, Scratch } from '../support.js';
 
