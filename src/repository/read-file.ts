@@ -26,3 +26,19 @@ export function readSmallFile(path: PathLike, maxBytes = DEFAULT_MAX_BYTES): Buf
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
+
+/**
+ * The same, where what is no such file (a folder, a FIFO, one too large, one below a file) is not the system's refusal but the caller's.
+ * @param bad makes the error
+ * @throws what `bad` makes; RevconvertError PERMISSION, SYSTEM
+ */
+export function readSoundFile(path: string, maxBytes: number, bad: (message: string) => RevconvertError): Buffer | undefined {
+  try {
+    return readSmallFile(path, maxBytes);
+  } catch (error) {
+    if (!(error instanceof RevconvertError)) throw error;
+    if (error.cause === undefined) throw bad(error.message);
+    if ((error.cause as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}

@@ -9,13 +9,14 @@ import { DICTIONARY_REQUIREMENT } from '../../formats/requires.js';
 import { MAX_DICTIONARY_BYTES, readDictionaryId } from '../../formats/zstd-dictionary.js';
 import type { Repository } from '../open.js';
 import { openRepository } from '../open.js';
-import { readSmallFile } from '../read-file.js';
+import { readSoundFile } from '../read-file.js';
 import { writeNew } from '../write-new.js';
 
 /** Where a store keeps its dictionaries. */
 export const DICTIONARY_FOLDER = 'revlog-dictionaries';
 
 const INDEX_NAME = 'index.json';
+const MAX_INDEX_BYTES = 1 << 20;
 
 /** A dictionary of a store, and what it was trained for. */
 export interface StoredDictionary extends Dictionary {
@@ -62,8 +63,9 @@ export function readDictionaries({ requirements, storeFolder }: Pick<Repository,
 
 function readIndex(storeFolder: string): DictionaryIndex {
   const path = `${storeFolder}/${DICTIONARY_FOLDER}/${INDEX_NAME}`;
-  const bytes = readSmallFile(path);
-  if (bytes === undefined) throw new RevconvertError('DICTIONARY_INDEX', `missing, though the store requires ${DICTIONARY_REQUIREMENT}`, { path });
+  const bad = (what: string): RevconvertError => new RevconvertError('DICTIONARY_INDEX', what, { path });
+  const bytes = readSoundFile(path, MAX_INDEX_BYTES, bad);
+  if (bytes === undefined) throw bad(`missing, though the store requires ${DICTIONARY_REQUIREMENT}`);
   try {
     return parseDictionaryIndex(bytes);
   } catch (error) {
@@ -73,9 +75,9 @@ function readIndex(storeFolder: string): DictionaryIndex {
 
 function readDictionary(storeFolder: string, { id, kind, bytes: length, sha256 }: DictionaryEntry): StoredDictionary {
   const path = `${storeFolder}/${fileName(id)}`;
-  const bytes = readSmallFile(path, MAX_DICTIONARY_BYTES);
-  if (bytes === undefined) throw new RevconvertError('DICTIONARY_MISSING', `dictionary ${id} is missing; ${INDEX_NAME} lists it`, { path });
   const bad = (what: string): RevconvertError => new RevconvertError('DICTIONARY_DAMAGED', `dictionary ${id}: ${what}`, { path });
+  const bytes = readSoundFile(path, MAX_DICTIONARY_BYTES, bad);
+  if (bytes === undefined) throw new RevconvertError('DICTIONARY_MISSING', `dictionary ${id} is missing; ${INDEX_NAME} lists it`, { path });
   const found = readDictionaryId(bytes);
   if (bytes.length !== length) throw bad(`${bytes.length} bytes; ${INDEX_NAME} says ${length}`);
   if (found === undefined) throw bad('it is no trained zstd dictionary');

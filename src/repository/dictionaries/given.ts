@@ -1,9 +1,9 @@
 import type { LoadedEngine } from '../../engines/registry.js';
-import { RevconvertError } from '../../errors.js';
+import { RevconvertError, toRevconvertError } from '../../errors.js';
 import { REVLOG_KINDS } from '../../formats/record.js';
 import { MAX_DICTIONARY_BYTES, readDictionaryId } from '../../formats/zstd-dictionary.js';
 import { openRepository } from '../open.js';
-import { readSmallFile } from '../read-file.js';
+import { readSoundFile } from '../read-file.js';
 import type { DictionariesFrom, DictionaryFiles } from './choice.js';
 import { readDictionaries } from './folder.js';
 
@@ -32,14 +32,7 @@ export function readDictionaryFiles({ files }: DictionaryFiles, engine: LoadedEn
  */
 export function readDictionaryFile(path: string, engine: LoadedEngine | undefined): Uint8Array {
   const bad = (message: string, options?: ErrorOptions): RevconvertError => new RevconvertError('DICTIONARY', message, { path }, options);
-  let bytes: Uint8Array | undefined;
-  try {
-    bytes = readSmallFile(path, MAX_DICTIONARY_BYTES);
-  } catch (error) {
-    // What this program refuses, not the system: a folder, a FIFO, too large a file.
-    if (error instanceof RevconvertError && error.cause === undefined) throw bad(error.message);
-    throw error;
-  }
+  const bytes = readSoundFile(path, MAX_DICTIONARY_BYTES, bad);
   if (bytes === undefined) throw bad('there is no such file');
   if (readDictionaryId(bytes) === undefined) throw bad('it is no trained zstd dictionary');
   try {
@@ -64,7 +57,11 @@ export function readDictionariesFrom({ from }: DictionariesFrom, engine: LoadedE
   for (const [name, id] of [...Object.entries(kinds), ...suffixes]) {
     const found = dictionaries.find((dictionary) => dictionary.id === id);
     if (found === undefined) continue;
-    engine.createCompressor({ dictionary: found });
+    try {
+      engine.createCompressor({ dictionary: found });
+    } catch (error) {
+      throw toRevconvertError(error, { path: repository.root });
+    }
     given.set(name, found.bytes);
   }
   return given;
