@@ -52,6 +52,7 @@ export async function takeSamples({ revlogs, storeFolder, decoders, count, maxBy
     if (reader === undefined) continue;
     try {
       for (const rev of spreadRevisions(reader.index, Math.round(share * count), phase)) {
+        if (bytes > maxBytes) break;
         const decoded = readDelta(rev, reader, decoders);
         const delta = isPromise(decoded) ? await decoded : decoded;
         if (delta === undefined) continue;
@@ -115,8 +116,9 @@ const MAX_DECODED_BYTES = 1 << 26;
 
 /** @returns what the chunk of a revision holds; undefined where it is too large, or cannot be decoded */
 function readDelta(rev: number, { origin, index }: RevlogReader, decoders: ChunkDecoders): MaybePromise<Uint8Array | undefined> {
-  const limit = chunkLimit(rev, index);
-  if (index.chunkLength(rev) > MAX_CHUNK_BYTES || limit > MAX_DECODED_BYTES) return undefined;
+  if (index.chunkLength(rev) > MAX_CHUNK_BYTES) return undefined;
+  // In version 0 the index does not say how long a text is.
+  const limit = Math.min(chunkLimit(rev, index), MAX_DECODED_BYTES);
   const decoded = decodeChunks([origin.data.read(index.position(rev), index.chunkLength(rev))], [limit], decoders);
   return andThen(decoded, ([delta]) => (delta instanceof Uint8Array ? delta : undefined));
 }

@@ -10,7 +10,7 @@ import type { ErrorCode } from '../../../src/errors.js';
 import { NO_DICTIONARIES, readDictionaries, readDictionariesOf, writeDictionaries } from '../../../src/repository/dictionaries/folder.js';
 import { DICTIONARY_REQUIREMENT, giveDictionaries, putDictionaries, requireZstd, trainByProgram, withId } from '../../support/dictionary-files.js';
 import { buildRepository } from '../../support/repository-builder.js';
-import { assertError, assertThrows, failureOf, isRoot, Scratch } from '../support.js';
+import { assertThrows, isRoot, Scratch } from '../support.js';
 
 describe('the dictionaries of a store', function () {
   const scratch = Scratch.use();
@@ -125,8 +125,8 @@ describe('the dictionaries of a store', function () {
     assert.deepEqual(readDictionaries({ ...requiring, storeFolder: scratch.at('new') }), set);
   });
 
-  it('are not written over others', async () => {
+  it('are not written over others', () => {
     putDictionaries(storeFolder(), pair());
-    assertError(await failureOf((async () => writeDictionaries(storeFolder(), NO_DICTIONARIES, { file: undefined, folder: undefined }))()), { code: 'SYSTEM', path: 'store/revlog-dictionaries' });
+    assertThrows(() => writeDictionaries(storeFolder(), NO_DICTIONARIES, { file: undefined, folder: undefined }), { code: 'SYSTEM', path: 'store/revlog-dictionaries' });
   });
 });
