@@ -67,9 +67,10 @@ export async function prepareDictionaries(options: PrepareOptions): Promise<Prep
   const known = dictionariesAtOnce(choice, source);
   if (known !== undefined) return known;
   const engine = await loadEngine('zstd');
-  const tools: TrainingTools = { ...options, engine, decoders: await loadDecoders({ dictionaries: dictionaryMap(source) }) };
+  const keepsShorter = choice === 'refresh' || choice === 'add';
+  const tools: TrainingTools = { ...options, engine, keepsShorter, decoders: await loadDecoders({ dictionaries: dictionaryMap(source) }) };
   const candidates = typeof choice === 'string' ? await trainAll(revlogs, options.jobs, tools) : await judgeGiven(revlogs, readGiven(choice, engine), tools);
-  const kept = choice === 'refresh' || choice === 'add' ? source : NO_DICTIONARIES;
+  const kept = keepsShorter ? source : NO_DICTIONARIES;
   const fate = choice === 'refresh' ? 'shorter' : choice === 'add' ? 'none' : 'all';
   return { fate, ...composeDictionaries(candidates, kept, source) };
 }

@@ -16,7 +16,9 @@ import { bytesOf } from '../plan.js';
 export interface Samples {
   /** What the chunks hold, decompressed: hunks, or full texts. */
   readonly deltas: readonly Uint8Array[];
-  /** Bytes that these chunks take now, with their index entries. */
+  /** Bytes that each of these chunks takes now. */
+  readonly chunkBytes: readonly number[];
+  /** All of them, with their index entries. */
   readonly storedBytes: number;
 }
 
@@ -44,6 +46,7 @@ const MAX_OPENED = 400;
  */
 export async function takeSamples({ revlogs, storeFolder, decoders, count, maxBytes, longest, phase }: SampleOptions): Promise<Samples> {
   const deltas: Uint8Array[] = [];
+  const chunkBytes: number[] = [];
   let bytes = 0;
   let storedBytes = 0;
   for (const { revlog, share } of spreadOver(revlogs, phase)) {
@@ -59,13 +62,14 @@ export async function takeSamples({ revlogs, storeFolder, decoders, count, maxBy
         const sample = delta.slice(0, longest);
         deltas.push(sample);
         bytes += sample.length;
+        chunkBytes.push(reader.index.chunkLength(rev));
         storedBytes += reader.index.chunkLength(rev) + ENTRY_SIZE;
       }
     } finally {
       reader.close();
     }
   }
-  return { deltas, storedBytes };
+  return { deltas, chunkBytes, storedBytes };
 }
 
 interface Share {

@@ -21,6 +21,8 @@ export interface TrainingTools extends Pick<FilledDictionaryOptions, 'size' | 's
   /** zstd. */
   readonly engine: LoadedEngine;
   readonly checksum: boolean;
+  /** Chunks that would not get shorter stay as they are. */
+  readonly keepsShorter: boolean;
   readonly levels: Readonly<Record<RevlogKind, number | undefined>>;
   /** More samples where their number is not given: for conversions that take far longer than training. @default false */
   readonly thorough?: boolean | undefined;
@@ -74,7 +76,7 @@ const TRAINING_PHASE = 0.5;
 /** What is known of a group before anything is trained. */
 export interface GroupEstimate {
   readonly judged: Samples;
-  /** About how many bytes all of its chunks take without a dictionary. */
+  /** About how many bytes all of its chunks take without a new dictionary. */
   readonly plainBytes: number;
 }
 
@@ -89,12 +91,13 @@ export async function estimateGroup({ revlogs, kind }: RevlogGroup, tools: Train
 }
 
 /** About how many bytes the chunks of revlogs take with a dictionary, or without: as many times as a sample as they are larger now. */
-export async function estimateBytes({ deltas, storedBytes }: Samples, revlogs: readonly RevlogSource[], kind: RevlogKind, dictionary: Dictionary | undefined, { engine, levels, checksum }: TrainingTools): Promise<number> {
+export async function estimateBytes({ deltas, chunkBytes, storedBytes }: Samples, revlogs: readonly RevlogSource[], kind: RevlogKind, dictionary: Dictionary | undefined, { engine, levels, checksum, keepsShorter }: TrainingTools): Promise<number> {
   if (deltas.length === 0) return 0;
   const compressor = engine.createCompressor({ level: levels[kind], checksum, dictionary });
   const chunks = await encodeChunks(deltas, compressor);
   const total = revlogs.reduce((sum, revlog) => sum + bytesOf(revlog), 0);
-  return (chunks.reduce((sum, { length }) => sum + length, 0) * total) / storedBytes;
+  const bytes = chunks.reduce((sum, { length }, i) => sum + (keepsShorter ? Math.min(length, chunkBytes[i] ?? length) : length), 0);
+  return (bytes * total) / storedBytes;
 }
 
 /**

@@ -51,8 +51,9 @@ describe('samples of a store', () => {
 
   it('know what their chunks take in the store, with index entries', async () => {
     const { root, revlog } = build();
-    const { storedBytes, deltas } = await take(root, { count: 1000 }, 'data/split');
+    const { storedBytes, chunkBytes, deltas } = await take(root, { count: 1000 }, 'data/split');
     assert.equal(deltas.length, 50);
+    assert.deepEqual(chunkBytes, revlog('data/split.txt.i').revisions.map(({ chunk }) => chunk.length));
     assert.equal(storedBytes, revlog('data/split.txt.i').revisions.reduce((sum, { chunk }) => sum + chunk.length + 64, 0));
   });
 
@@ -86,15 +87,15 @@ describe('samples of a store', () => {
 
   it('are none of no revlogs, and of an empty store', async () => {
     const { root } = build({ commits: 0, files: [] });
-    assert.deepEqual(await take(root), { deltas: [], storedBytes: 0 });
-    assert.deepEqual(await take(root, { revlogs: [] }), { deltas: [], storedBytes: 0 });
+    assert.deepEqual(await take(root), { deltas: [], chunkBytes: [], storedBytes: 0 });
+    assert.deepEqual(await take(root, { revlogs: [] }), { deltas: [], chunkBytes: [], storedBytes: 0 });
   });
 
   it('are taken of a few of very many revlogs', async () => {
     const { root } = build({ commits: 1, files: Array.from({ length: 900 }, (_, i) => `f${i}.txt`), textBytes: 100 });
     const { deltas } = await take(root, { count: 2000 }, 'data/');
     assert.ok(deltas.length >= 300 && deltas.length <= 400, `${deltas.length}`);
-    assert.deepEqual(told(await take(root, { count: 2000 }, 'data/')), told({ deltas, storedBytes: 0 }));
+    assert.deepEqual(told(await take(root, { count: 2000 }, 'data/')), told({ deltas, chunkBytes: [], storedBytes: 0 }));
   });
 
   const damages: readonly (readonly [title: string, damage: (repository: BuiltRepository) => void])[] = [
