@@ -10,9 +10,9 @@ import { convertStore } from '../../src/repository/convert-store.js';
 import { openRepository } from '../../src/repository/open.js';
 import { fillOptions } from '../../src/repository/options.js';
 import { gatherFacts, planConversion } from '../../src/repository/plan.js';
+import { WITHOUT_DICTIONARIES } from '../../src/repository/settings.js';
 import type { RunTask } from '../../src/repository/tasks.js';
 import { createTaskRunner } from '../../src/repository/tasks.js';
-import { WITHOUT_DICTIONARIES } from '../../src/repository/settings.js';
 import { buildRepository, rawChunk } from '../support/repository-builder.js';
 import { Scratch } from './support.js';
 
