@@ -49,7 +49,7 @@ export async function takeSamples({ revlogs, storeFolder, decoders, count, maxBy
   const chunkBytes: number[] = [];
   let bytes = 0;
   let storedBytes = 0;
-  for (const { revlog, share } of spreadOver(revlogs, phase)) {
+  for (const { revlog, share } of inTurns([...spreadOver(revlogs, phase)])) {
     if (bytes > maxBytes) break;
     const reader = openQuietly(revlog, storeFolder);
     if (reader === undefined) continue;
@@ -77,6 +77,23 @@ interface Share {
   /** Of all samples. */
   readonly share: number;
 }
+
+/** A step that leads to each of some places once, and soon near to all of them. */
+const STEP = 0.618;
+
+/** In an order in which the first few are from all over: there may be bytes enough before the last is reached. */
+function inTurns<T>(items: readonly T[]): T[] {
+  const step = coprimeNear(STEP * items.length, items.length);
+  return items.map((item, i) => items[(i * step) % items.length] ?? item);
+}
+
+function coprimeNear(wanted: number, length: number): number {
+  let step = Math.max(1, Math.round(wanted));
+  while (greatestDivisor(step, length) > 1) step++;
+  return step;
+}
+
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
 
 /** Points at equal distances in all bytes, one revlog behind the other: a revlog has as large a share as points fall into it. */
 function* spreadOver(revlogs: readonly RevlogSource[], phase: number): Generator<Share, void, void> {
