@@ -81,12 +81,15 @@ function selectWorthwhile(candidates: readonly Candidate[], without: GroupWithou
     else served.set(bytes, [...(served.get(bytes) ?? []), candidate]);
   }
   return [...served].flatMap(([bytes, groups]) => {
-    const gain = groups.reduce((sum, { estimate, bytesWith }) => sum + estimate.plainBytes - bytesWith, 0);
+    const gain = gainOf(groups);
     if (gain > bytes.length) return [{ bytes, served: groups }];
     without.push(...groups.map(({ group }) => ({ name: groupName(group), why: `it would gain ${Math.round(gain)} bytes; the dictionary takes ${bytes.length}` })));
     return [];
   });
 }
+
+/** What a dictionary gains in all groups that it serves; what it takes itself is not counted. */
+export const gainOf = (served: readonly Candidate[]): number => served.reduce((sum, { estimate, bytesWith }) => sum + estimate.plainBytes - bytesWith, 0);
 
 function kindOf(served: readonly Candidate[]): DictionaryKind {
   const [kind, ...others] = new Set(served.map(({ group }) => group.kind));

@@ -9,7 +9,7 @@ import { runInLanes } from '../schedule.js';
 import type { DictionaryChoice, FilledDictionaryOptions } from './choice.js';
 import { isTrained } from './choice.js';
 import type { Candidate, Composed } from './compose.js';
-import { composeDictionaries } from './compose.js';
+import { composeDictionaries, gainOf } from './compose.js';
 import type { DictionarySet } from './folder.js';
 import { dictionaryMap, NO_DICTIONARIES } from './folder.js';
 import type { GivenDictionaries } from './given.js';
@@ -111,7 +111,9 @@ async function trainGroup(group: RevlogGroup, tools: TrainingTools): Promise<Can
 
 /** Leaves out the dictionaries of suffixes that the one of all other filelogs serves as well. */
 async function withoutNeedless(candidates: readonly Candidate[], tools: TrainingTools): Promise<Candidate[]> {
-  const common = candidates.find(({ group }) => group.kind === 'filelog' && group.suffix === undefined)?.bytes;
+  const filelogs = candidates.find(({ group }) => group.kind === 'filelog' && group.suffix === undefined);
+  // One that will not be kept serves nobody.
+  const common = filelogs?.bytes !== undefined && gainOf([filelogs]) > filelogs.bytes.length ? filelogs.bytes : undefined;
   const judged: Candidate[] = [];
   for (const candidate of candidates) {
     const { group, bytes, estimate, bytesWith } = candidate;

@@ -55,6 +55,8 @@ const SMALLER = 4;
 const SAMPLE_TIMES = 12;
 const MIN_SAMPLE_TOTAL = 1 << 20;
 const MAX_DEFAULT_SAMPLES = 4096;
+/** However large they are: of fewer nothing is learnt that most chunks have in common. */
+const MIN_DEFAULT_SAMPLES = 64;
 /** Where training is thorough, of both. */
 const THOROUGH_TIMES = 8;
 /** Whatever is asked for: the program holds them all in memory. */
@@ -145,7 +147,7 @@ async function trainingSamples({ revlogs }: RevlogGroup, size: number, judged: S
   const mean = meanLength(judged.deltas.map((delta) => delta.subarray(0, MAX_SAMPLE_BYTES)));
   const effort = thorough ? THOROUGH_TIMES : 1;
   const total = effort * Math.max(MIN_SAMPLE_TOTAL, SAMPLE_TIMES * size);
-  const wanted = Math.min(effort * MAX_DEFAULT_SAMPLES, Math.ceil(total / mean));
-  const maxBytes = samples === undefined ? 2 * total : MAX_SAMPLE_TOTAL;
+  const wanted = Math.min(effort * MAX_DEFAULT_SAMPLES, Math.max(MIN_DEFAULT_SAMPLES, Math.ceil(total / mean)));
+  const maxBytes = samples === undefined ? 2 * wanted * mean + MAX_SAMPLE_BYTES : MAX_SAMPLE_TOTAL;
   return (await takeSamples({ revlogs, storeFolder, decoders, count: samples ?? wanted, maxBytes, longest: MAX_SAMPLE_BYTES, phase: TRAINING_PHASE })).deltas;
 }
