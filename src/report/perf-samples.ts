@@ -10,15 +10,16 @@ export interface SampleLimits {
 }
 
 /** What the runs of one contestant took. */
-export interface Samples {
-  readonly tally: Tally;
+export interface Samples<T = Tally> {
+  /** What its runs say that they did. */
+  readonly tally: T;
   /** In the order in which they were made; at least one. */
   readonly milliseconds: readonly number[];
   /** Runs before those, which do not count. */
   readonly warmUps: number;
 }
 
-type Run = () => Promise<Tally>;
+type Run<T> = () => Promise<T>;
 
 /** Warm-up goes on until it has taken as long, or for as many rounds. */
 const WARM_UP: SampleLimits = { runs: 10, seconds: 0.2 };
@@ -30,7 +31,7 @@ const WARM_UP: SampleLimits = { runs: 10, seconds: 0.2 };
  * @param contestants each does its work anew whenever it is called
  * @returns the samples of each
  */
-export async function sampleInTurns(contestants: readonly Run[], limits: SampleLimits, turns: Turns): Promise<Samples[]> {
+export async function sampleInTurns<T = Tally>(contestants: readonly Run<T>[], limits: SampleLimits, turns: Turns): Promise<Samples<T>[]> {
   const warmUp = await makeRounds(contestants, { ...WARM_UP, seconds: Math.min(WARM_UP.seconds, limits.seconds) }, turns);
   const isEnough = sum((warmUp[0] ?? []).map(({ milliseconds }) => milliseconds)) > limits.seconds * 1000;
   const timed = isEnough ? warmUp : await makeRounds(contestants, limits, turns);
@@ -42,16 +43,16 @@ export async function sampleInTurns(contestants: readonly Run[], limits: SampleL
   });
 }
 
-interface TimedRun {
-  readonly tally: Tally;
+interface TimedRun<T> {
+  readonly tally: T;
   readonly milliseconds: number;
 }
 
 /** Rounds until there are enough of them, or they have taken long enough; at least one. */
-async function makeRounds(contestants: readonly Run[], { runs, seconds }: SampleLimits, turns: Turns): Promise<TimedRun[][]> {
-  const rounds: TimedRun[][] = [];
+async function makeRounds<T>(contestants: readonly Run<T>[], { runs, seconds }: SampleLimits, turns: Turns): Promise<TimedRun<T>[][]> {
+  const rounds: TimedRun<T>[][] = [];
   for (let spent = 0; rounds.length === 0 || (rounds.length < runs && spent < seconds * 1000); ) {
-    const round: TimedRun[] = [];
+    const round: TimedRun<T>[] = [];
     for (const run of contestants) {
       await turns.give();
       const started = performance.now();

@@ -7,13 +7,19 @@ import { createDecompressStage } from '../transforms/decompress.js';
 const WINDOW_BYTES = 1 << 16;
 
 /**
- * The first byte of every chunk, 0 where there is none. Reads from the first to the last in windows: large chunks are
+ * Called with a revision that has a chunk, and where that begins in what was read. At least as many bytes of it are there
+ * as were asked for, or all where it is shorter; whatever else is there means nothing, and nothing is to be kept.
+ */
+export type ChunkVisitor = (rev: number, bytes: Uint8Array, at: number) => void;
+
+/**
+ * Shows the beginning of every chunk that has one. Reads from the first to the last in windows: large chunks are
  * skipped, and nothing is held but one window.
+ * @param length bytes of each chunk that are wanted
  * @throws RevconvertError DATA_TRUNCATED
  */
-export async function readFirstBytes(reader: RevlogReader, turns: Turns): Promise<Uint8Array> {
+export async function visitChunks(reader: RevlogReader, length: number, visit: ChunkVisitor, turns: Turns): Promise<void> {
   const { index } = reader;
-  const firstBytes = new Uint8Array(index.length);
   let rev = 0;
   while (rev < index.length) {
     if (index.chunkLength(rev) === 0) {
@@ -24,11 +30,20 @@ export async function readFirstBytes(reader: RevlogReader, turns: Turns): Promis
     let last = rev;
     let end = rev + 1;
     for (; end < index.length && index.position(end) - start < WINDOW_BYTES; end++) if (index.chunkLength(end) > 0) last = end;
-    const bytes = reader.origin.data.read(start, index.position(last) - start + 1);
-    for (; rev <= last; rev++) if (index.chunkLength(rev) > 0) firstBytes[rev] = bytes[index.position(rev) - start] ?? 0;
+    const bytes = reader.origin.data.read(start, index.position(last) - start + Math.min(length, index.chunkLength(last)));
+    for (; rev <= last; rev++) if (index.chunkLength(rev) > 0) visit(rev, bytes, index.position(rev) - start);
     rev = end;
     await turns.give();
   }
+}
+
+/**
+ * The first byte of every chunk, 0 where there is none.
+ * @throws RevconvertError DATA_TRUNCATED
+ */
+export async function readFirstBytes(reader: RevlogReader, turns: Turns): Promise<Uint8Array> {
+  const firstBytes = new Uint8Array(reader.index.length);
+  await visitChunks(reader, 1, (rev, bytes, at) => (firstBytes[rev] = bytes[at] ?? 0), turns);
   return firstBytes;
 }
 

@@ -1,20 +1,20 @@
 import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import { loadDecoders } from '../engines/chunk-codec.js';
 import type { ErrorData } from '../errors.js';
-import { RevconvertError, toRevconvertError } from '../errors.js';
+import { RevconvertError } from '../errors.js';
 import type { RevlogKind } from '../formats/record.js';
 import { REVLOG_KINDS } from '../formats/record.js';
 import type { RevlogHeader } from '../formats/revlog-header.js';
 import { encodeDirectories } from '../formats/store-path.js';
-import { below, displayName } from '../repository/byte-path.js';
+import { displayName } from '../repository/byte-path.js';
 import { dictionaryMap, readDictionaries } from '../repository/dictionaries/folder.js';
 import type { Discovery, RevlogSource } from '../repository/discover.js';
 import { discoverRevlogs } from '../repository/discover.js';
 import type { Repository } from '../repository/open.js';
 import { openRepository } from '../repository/open.js';
 import { bytesOf } from '../repository/plan.js';
-import { openRevlog } from '../streams/read-revlog.js';
 import { Turns } from '../streams/turns.js';
+import { missingRevlog, missingRevlogs, withRevlog } from './each-revlog.js';
 import { measureTexts, readFirstBytes } from './read-facts.js';
 import type { RevlogStats } from './revlog-stats.js';
 import { figuresOf } from './revlog-stats.js';
@@ -118,14 +118,11 @@ interface Selection {
   readonly errors: RevconvertError[];
 }
 
-const missing = (name: string): RevconvertError => new RevconvertError('REVLOG_MISSING', 'listed in the store and missing', { path: displayName(name) });
-
 const byPath = (a: ErrorData, b: ErrorData): number => ((a.at.path ?? '') < (b.at.path ?? '') ? -1 : 1);
 
 const wholeStore = (discovery: Discovery): Selection => ({
   revlogs: [...discovery.revlogs].sort((a, b) => bytesOf(b) - bytesOf(a) || (a.name < b.name ? -1 : 1)),
-  // A data file that is missing is found when its index is read.
-  errors: discovery.missing.filter((name) => name.endsWith('.i')).map(missing),
+  errors: missingRevlogs(discovery),
 });
 
 function chosen({ revlogs, missing: gone }: Discovery, only: RevlogChoice): Selection {
@@ -136,7 +133,7 @@ function chosen({ revlogs, missing: gone }: Discovery, only: RevlogChoice): Sele
   const found = exact.length > 0 ? exact : revlogs.filter((revlog) => displayName(revlog.name) === `data/${only.file}.i`);
   if (found.length > 1) throw new RevconvertError('USAGE', `${found.length} files of the repository look like '${only.file}'`);
   if (found.length === 1) return { revlogs: found, errors: [] };
-  if (gone.includes(encodeDirectories(name))) return { revlogs: [], errors: [missing(encodeDirectories(name))] };
+  if (gone.includes(encodeDirectories(name))) return { revlogs: [], errors: [missingRevlog(encodeDirectories(name))] };
   throw new RevconvertError('USAGE', `the repository has no file '${only.file}', now or in its history`);
 }
 
@@ -152,26 +149,11 @@ function createMeasure(repository: Repository, signal: AbortSignal | undefined):
   const turns = new Turns(signal);
   let decoders: Promise<ChunkDecoders> | undefined;
   const loadOnce = (): Promise<ChunkDecoders> => (decoders ??= loadDecoders({ dictionaries: dictionaryMap(readDictionaries(repository)) }));
-  const measure = async (revlog: RevlogSource): Promise<Measured> => {
-    const { name, kind, indexPath, dataPath } = revlog;
-    const reader = openRevlog({ indexFile: below(storeFolder, indexPath), dataFile: below(storeFolder, dataPath), path: displayName(name), kind });
-    try {
+  return (revlog) =>
+    withRevlog(revlog, storeFolder, turns, async (reader) => {
       const { index } = reader;
       const firstBytes = await readFirstBytes(reader, turns);
       const rawSizes = await measureTexts(reader, loadOnce, turns);
       return { header: index.header, sums: RevlogSums.of({ index, firstBytes, rawSizes, sparse, fileBytes: bytesOf(revlog) }) };
-    } finally {
-      reader.close();
-    }
-  };
-  return async (revlog) => {
-    try {
-      await turns.give();
-      return await measure(revlog);
-    } catch (error) {
-      const failure = toRevconvertError(error);
-      if (failure.kind !== 'input') throw failure;
-      return failure.located({ path: displayName(revlog.name) });
-    }
-  };
+    });
 }

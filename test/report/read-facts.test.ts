@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 
 import { loadDecoders } from '../../src/engines/chunk-codec.js';
-import { measureTexts, readFirstBytes } from '../../src/report/read-facts.js';
+import { measureTexts, readFirstBytes, visitChunks } from '../../src/report/read-facts.js';
 import type { ByteSource } from '../../src/streams/byte-source.js';
 import { memorySource } from '../../src/streams/byte-source.js';
 import { readIndex } from '../../src/streams/read-index.js';
@@ -75,6 +75,33 @@ describe('first bytes of chunks', () => {
     const { reader: empty, reads: noReads } = watch(buildRevlog(SPLIT, [revision(0, 0), revision(0, 0)]));
     assert.deepEqual([...(await readFirstBytes(empty, noTurns()))], [0, 0]);
     assert.deepEqual(noReads, []);
+  });
+});
+
+describe('beginnings of chunks', () => {
+  for (const [name, layout] of Object.entries(LAYOUTS)) {
+    it(`are shown, each once, those that are shorter whole: ${name}`, async () => {
+      const built = buildRevlog(layout, richHistory(layout, 200));
+      for (const wanted of [1, 2, 10, 200]) {
+        const { reader } = watch(built);
+        const seen = new Map<number, string>();
+        const visit = (rev: number, bytes: Uint8Array, at: number): void => {
+          const length = Math.min(wanted, built.chunks[rev]?.length ?? 0);
+          assert.ok(!seen.has(rev) && bytes.length >= at + length);
+          seen.set(rev, Buffer.from(bytes.subarray(at, at + length)).toString('hex'));
+        };
+        await visitChunks(reader, wanted, visit, noTurns());
+        const expected = built.chunks.flatMap((chunk, rev): [number, string][] => (chunk.length === 0 ? [] : [[rev, chunk.subarray(0, wanted).toString('hex')]]));
+        assert.deepEqual([...seen], expected);
+      }
+    });
+  }
+
+  it('are all that is read of large chunks', async () => {
+    const sizes = [500_000, 70_000, 3, 65_000, 1_000_000];
+    const { reader, reads } = watch(buildRevlog(SPLIT, sizes.map((size) => revision(size, 10, { chunk: chunkOf(size) }))));
+    await visitChunks(reader, 10, () => undefined, noTurns());
+    assert.deepEqual(reads, [10, 10, 65_003 + 10]);
   });
 });
 
