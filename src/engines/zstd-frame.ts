@@ -102,7 +102,10 @@ export function readFrameHeader(frame: Uint8Array): FrameHeader | DecodeFault {
 const FIRST_MAGIC_BYTE = ZSTD_MAGIC & 0xff;
 const DICTIONARY_ID_FLAG = 0x03;
 
-/** The ID of the dictionary that a chunk names; 0: none, or it is no zstd frame. */
+/** The dictionary's ID lies within so many bytes from the start of a frame. */
+export const DICTIONARY_ID_END = 10;
+
+/** The ID of the dictionary that a chunk, of which the first bytes are enough, names; 0: none, or it is no zstd frame. */
 export function dictionaryIdOf(chunk: Uint8Array): number {
   const descriptor = chunk[4];
   if (chunk[0] !== FIRST_MAGIC_BYTE || descriptor === undefined || (descriptor & DICTIONARY_ID_FLAG) === 0) return 0;

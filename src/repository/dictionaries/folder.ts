@@ -48,17 +48,27 @@ export const dictionaryMap = ({ dictionaries }: DictionarySet): Dictionaries => 
 export const readDictionariesOf = (repository: string): Dictionaries => dictionaryMap(readDictionaries(openRepository(repository)));
 
 /** Where a message says that the dictionary lies, below `.hg/store`. */
-const fileName = (id: number): string => `${DICTIONARY_FOLDER}/${id}.zdict`;
+export const dictionaryFileName = (id: number): string => `${DICTIONARY_FOLDER}/${id}.zdict`;
 
 /**
  * Reads all dictionaries that the index of a store lists, and checks them against it.
  * @returns none where the store does not require any
  * @throws RevconvertError DICTIONARY_INDEX, DICTIONARY_MISSING, DICTIONARY_DAMAGED with the file; PERMISSION, SYSTEM
  */
-export function readDictionaries({ requirements, storeFolder }: Pick<Repository, 'requirements' | 'storeFolder'>): DictionarySet {
-  if (!requirements.has(DICTIONARY_REQUIREMENT)) return NO_DICTIONARIES;
-  const { dictionaries, write } = readIndex(storeFolder);
-  return { write, dictionaries: dictionaries.map((entry) => readDictionary(storeFolder, entry)) };
+export function readDictionaries(repository: Pick<Repository, 'requirements' | 'storeFolder'>): DictionarySet {
+  const { dictionaries, write } = readDictionaryIndex(repository);
+  return { write, dictionaries: dictionaries.map((entry) => readDictionary(repository, entry)) };
+}
+
+const NOTHING_LISTED: DictionaryIndex = { dictionaries: [], write: NO_RULES };
+
+/**
+ * What the index of a store says of its dictionaries, which are not looked at.
+ * @returns none where the store does not require any
+ * @throws RevconvertError DICTIONARY_INDEX; PERMISSION, SYSTEM
+ */
+export function readDictionaryIndex({ requirements, storeFolder }: Pick<Repository, 'requirements' | 'storeFolder'>): DictionaryIndex {
+  return requirements.has(DICTIONARY_REQUIREMENT) ? readIndex(storeFolder) : NOTHING_LISTED;
 }
 
 function readIndex(storeFolder: string): DictionaryIndex {
@@ -73,8 +83,12 @@ function readIndex(storeFolder: string): DictionaryIndex {
   }
 }
 
-function readDictionary(storeFolder: string, { id, kind, bytes: length, sha256 }: DictionaryEntry): StoredDictionary {
-  const path = `${storeFolder}/${fileName(id)}`;
+/**
+ * Reads one dictionary that the index of a store lists, and checks it against that.
+ * @throws RevconvertError DICTIONARY_MISSING, DICTIONARY_DAMAGED with the file; PERMISSION, SYSTEM
+ */
+export function readDictionary({ storeFolder }: Pick<Repository, 'storeFolder'>, { id, kind, bytes: length, sha256 }: DictionaryEntry): StoredDictionary {
+  const path = `${storeFolder}/${dictionaryFileName(id)}`;
   const bad = (what: string): RevconvertError => new RevconvertError('DICTIONARY_DAMAGED', `dictionary ${id}: ${what}`, { path });
   const bytes = readSoundFile(path, MAX_DICTIONARY_BYTES, bad);
   if (bytes === undefined) throw new RevconvertError('DICTIONARY_MISSING', `dictionary ${id} is missing; ${INDEX_NAME} lists it`, { path });
@@ -101,7 +115,7 @@ export function writeDictionaries(storeFolder: string, { dictionaries, write }: 
   } catch (error) {
     throw toRevconvertError(error, { path: folder });
   }
-  for (const { id, bytes } of dictionaries) writeNew(`${storeFolder}/${fileName(id)}`, bytes, modes.file);
+  for (const { id, bytes } of dictionaries) writeNew(`${storeFolder}/${dictionaryFileName(id)}`, bytes, modes.file);
   const entries = dictionaries.map(({ id, kind, bytes }) => ({ id, kind, bytes: bytes.length, sha256: sha256Of(bytes) }));
   writeNew(`${folder}/${INDEX_NAME}`, serialiseDictionaryIndex({ dictionaries: entries, write }), modes.file);
 }
