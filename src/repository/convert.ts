@@ -1,13 +1,10 @@
-import { dirname } from 'node:path';
-
 import { loadEngine } from '../engines/registry.js';
 import { toRevconvertError } from '../errors.js';
 import { adoptOwner } from './access.js';
 import { build } from './build.js';
-import type { Destination } from './destination.js';
+import { commitDestination } from './commit-destination.js';
 import { checkDestination, createDestination } from './destination.js';
 import { checkDictionaryChoice } from './dictionaries/prepare.js';
-import { flush, flushTree } from './flush.js';
 import { checkNoTransaction, openRepository } from './open.js';
 import type { ConvertOptions, FilledOptions } from './options.js';
 import { fillOptions } from './options.js';
@@ -61,7 +58,7 @@ export async function convertRepository(source: string, destination: string, opt
     try {
       const done = await build({ repository, locks, options: filled, target });
       const notices = [lockNotice(locks, filled), adoptOwner(repository.storeFolder, `${target.temporary}/.hg`)].filter((notice) => notice !== undefined);
-      await commit(target, filled.signal);
+      await commitDestination(target, filled.signal);
       return summarise({ ...done, notices, destination: target.path, options: filled, locks, milliseconds: performance.now() - started });
     } catch (error) {
       target.discard();
@@ -75,15 +72,4 @@ async function checkChoices(requirements: ReadonlySet<string>, options: FilledOp
   const { to, dictionaries } = chooseEngine(requirements, options);
   await loadEngine(to);
   await checkDictionaryChoice(dictionaries, options.signal);
-}
-
-async function commit(target: Destination, signal: AbortSignal | undefined): Promise<void> {
-  target.open();
-  await flushTree(target.temporary);
-  signal?.throwIfAborted();
-  target.commit();
-  await flush(dirname(target.path)).catch((error: unknown) => {
-    // A folder may be open to new names, but not to be read: then it cannot be flushed, and what is in it is there all the same.
-    if (toRevconvertError(error).code !== 'PERMISSION') throw error;
-  });
 }

@@ -88,7 +88,7 @@ export function createDestination(path: string, source: string): Destination {
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR') {
-          throw new RevconvertError('DESTINATION_EXISTS', 'it came into being during the conversion', { path }, { cause: error });
+          throw new RevconvertError('DESTINATION_EXISTS', 'it came into being in the meantime', { path }, { cause: error });
         }
         throw toRevconvertError(error, { path });
       }

@@ -28,8 +28,8 @@ export async function withSource<T>(source: string, options: SourceOptions, acti
   }
 }
 
-/** A caller may abort with any reason, which is then what was thrown. */
-function asFailure(error: unknown, signal: AbortSignal | undefined): RevconvertError {
+/** Whatever was thrown, as one of ours: a caller may abort with any reason, which is then what was thrown. */
+export function asFailure(error: unknown, signal: AbortSignal | undefined): RevconvertError {
   const isReason = signal?.aborted === true && error === signal.reason;
   return isReason ? new RevconvertError('CANCELLED', 'interrupted', {}, { cause: error }) : toRevconvertError(error);
 }

@@ -106,3 +106,13 @@ export function parseDictionaryChoice(text: string): DictionaryChoice {
   }
   return { files: Object.fromEntries(files) };
 }
+
+/**
+ * Files of dictionaries as they are written on a command line, without any quoting for a shell.
+ * @returns undefined where there are none, and where they cannot be written: a comma parts two files, an equals sign ends a suffix
+ */
+export function formatDictionaryFiles(files: Readonly<Record<string, string>>): string | undefined {
+  const entries = Object.entries(files);
+  if (entries.length === 0 || entries.some(([name, file]) => /[,=]/.test(name) || file.includes(','))) return undefined;
+  return entries.map(([name, file]) => `${name}=${file}`).join(',');
+}

@@ -27,6 +27,8 @@ export interface NewDictionary {
   readonly bytes: number;
   /** Chunks that it was trained on; undefined: it was given. */
   readonly samples: number | undefined;
+  /** About how many bytes the chunks of the store get smaller by it, as a sample of them says. Its own are to be taken off. */
+  readonly gain: number;
 }
 
 /** A group of revlogs that gets no dictionary, and why. */
@@ -54,13 +56,13 @@ export function composeDictionaries(candidates: readonly Candidate[], kept: Dict
   const ids = freeIds(worthwhile.length, kept, source);
   const chosen = worthwhile.map(({ bytes, served }, i) => {
     const id = ids[i] ?? 0;
-    return { id, kind: kindOf(served), bytes: withDictionaryId(bytes, id), names: served.map(({ group }) => groupName(group)), samples: served[0]?.samples };
+    return { id, kind: kindOf(served), bytes: withDictionaryId(bytes, id), names: served.map(({ group }) => groupName(group)), samples: served[0]?.samples, gain: Math.round(gainOf(served)) };
   });
   const dictionaries = [...kept.dictionaries, ...chosen.map(({ id, kind, bytes }) => ({ id, kind, bytes }))].sort((a, b) => a.id - b.id);
   const rules = new Map(chosen.flatMap(({ id, names }) => names.map((name) => [name, id] as const)));
   return {
     set: { dictionaries, write: mergeRules(kept.write, rules) },
-    added: chosen.map(({ id, names, bytes, samples }) => ({ id, names, bytes: bytes.length, samples })),
+    added: chosen.map(({ id, names, bytes, samples, gain }) => ({ id, names, bytes: bytes.length, samples, gain })),
     without,
   };
 }
