@@ -35,13 +35,24 @@ export function readDictionaryFile(path: string, engine: LoadedEngine | undefine
   const bytes = readSoundFile(path, MAX_DICTIONARY_BYTES, bad);
   if (bytes === undefined) throw bad('there is no such file');
   if (readDictionaryId(bytes) === undefined) throw bad('it is no trained zstd dictionary');
+  const refusal = engine === undefined ? undefined : refusalOf(bytes, engine);
+  if (refusal !== undefined) throw bad('its tables are damaged, zstd does not take it', { cause: refusal });
+  return bytes;
+}
+
+/**
+ * @param engine zstd
+ * @returns why zstd does not take a dictionary; undefined: it does
+ * @throws RevconvertError ENGINE_MISSING
+ */
+export function refusalOf(dictionary: Uint8Array, engine: LoadedEngine): RevconvertError | undefined {
   try {
-    engine?.createCompressor({ dictionary: { id: 1, bytes } });
+    engine.createCompressor({ dictionary: { id: 1, bytes: dictionary } });
+    return undefined;
   } catch (error) {
-    if (error instanceof RevconvertError && error.code === 'DICTIONARY_DAMAGED') throw bad('its tables are damaged, zstd does not take it', { cause: error });
+    if (error instanceof RevconvertError && error.code === 'DICTIONARY_DAMAGED') return error;
     throw error;
   }
-  return bytes;
 }
 
 /**

@@ -9,9 +9,9 @@ import { openRepository } from '../open.js';
 import { asFailure } from '../with-source.js';
 import type { DictionaryOptions } from './choice.js';
 import { fillDictionaryOptions, formatDictionaryFiles } from './choice.js';
+import type { GroupWithout, NewDictionary } from './compose.js';
 import { readDictionaries } from './folder.js';
 import { writeNewFolder } from './new-folder.js';
-import type { GroupWithout, NewDictionary } from './prepare.js';
 import { prepareDictionaries } from './prepare.js';
 
 export interface TrainOptions extends Pick<DictionaryOptions, 'dictionarySize' | 'dictionarySamples'> {
