@@ -83,13 +83,21 @@ export interface GroupEstimate {
 }
 
 /** Compresses a sample of a group's chunks without a dictionary. */
-export async function estimateGroup({ revlogs, kind }: RevlogGroup, tools: TrainingTools): Promise<GroupEstimate> {
-  const { storeFolder, decoders } = tools;
-  const take = (count: number): Promise<Samples> => takeSamples({ revlogs, storeFolder, decoders, count, maxBytes: 2 * JUDGED_BYTES, phase: JUDGED_PHASE });
+export async function estimateGroup(group: RevlogGroup, tools: TrainingTools): Promise<GroupEstimate> {
+  const judged = await takeJudged(group, tools, JUDGED, JUDGED_BYTES);
+  return { judged, plainBytes: await estimateBytes(judged, group.revlogs, group.kind, undefined, tools) };
+}
+
+/**
+ * Takes the chunks by which a group is judged.
+ * @param most how many at most
+ * @param maxBytes about the most bytes that they hold, decompressed; twice as many where their lengths differ much
+ */
+export async function takeJudged({ revlogs }: RevlogGroup, { storeFolder, decoders }: Pick<TrainingTools, 'storeFolder' | 'decoders'>, most: number, maxBytes: number): Promise<Samples> {
+  const take = (count: number): Promise<Samples> => takeSamples({ revlogs, storeFolder, decoders, count, maxBytes: 2 * maxBytes, phase: JUDGED_PHASE });
   const first = await take(FIRST_JUDGED);
-  const count = Math.min(JUDGED, Math.floor(JUDGED_BYTES / meanLength(first.deltas)));
-  const judged = count > FIRST_JUDGED ? await take(count) : first;
-  return { judged, plainBytes: await estimateBytes(judged, revlogs, kind, undefined, tools) };
+  const count = Math.min(most, Math.floor(maxBytes / meanLength(first.deltas)));
+  return count > FIRST_JUDGED ? await take(count) : first;
 }
 
 /** About how many bytes the chunks of revlogs take with a dictionary, or without: as many times as a sample as they are larger now. */
