@@ -25,6 +25,16 @@ export interface Command {
   run(positionals: readonly string[], options: RawOptions, signal: AbortSignal): Promise<number>;
 }
 
+/** A command that is asked for by its name. */
+export interface NamedCommand {
+  readonly name: string;
+  /** What it is given, for the help. */
+  readonly args: string;
+  /** For the help. */
+  readonly summary: string;
+  readonly command: Command;
+}
+
 /** The value of an option, as text; undefined: not given. */
 export const textOption = (options: RawOptions, name: string): string | undefined => {
   const value = options[name];
@@ -45,6 +55,12 @@ export function numberOption(options: RawOptions, name: string): number | undefi
   const text = textOption(options, name);
   if (text === undefined) return undefined;
   if (!/^-?\d+(?:\.\d+)?$/.test(text)) throw new RevconvertError('USAGE', `--${name}: a number is expected, found '${text}'`);
+  return Number(text);
+}
+
+/** A whole number that is given without an option. @throws RevconvertError USAGE where it is none */
+export function wholeNumber(text: string, what: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new RevconvertError('USAGE', `${what} is expected, found '${text}'`);
   return Number(text);
 }
 

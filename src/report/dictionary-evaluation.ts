@@ -112,6 +112,7 @@ export async function evaluateDictionaries(repository: string, options: Evaluati
       decoders: await loadDecoders({ dictionaries: dictionaryMap(source) }),
       engine: await loadEngine('zstd'),
       checksum: false,
+      keepsShorter: false,
       levels: { changelog: undefined, manifest: undefined, filelog: undefined },
       signal,
     };
@@ -183,7 +184,7 @@ interface JudgedSample {
   readonly rawBytes: number;
 }
 
-function createJudgedSample({ deltas, lengths: stored }: Samples, classes: SizeClasses): JudgedSample {
+function createJudgedSample({ deltas, chunkBytes: stored }: Samples, classes: SizeClasses): JudgedSample {
   const weights = classes.weigh(stored);
   const estimate = (lengths: readonly number[]): number => sum(lengths.map((length, i) => length * (weights[i] ?? 0)));
   return { estimate, chunks: classes.total.chunks, rawBytes: estimate(deltas.map(({ length }) => length)) };
