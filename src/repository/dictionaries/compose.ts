@@ -110,13 +110,15 @@ function mergeRules(known: WriteRules, rules: ReadonlyMap<string, number>): Writ
 
 /**
  * IDs for new dictionaries: above those of the source, so that a frame of the old store never finds another dictionary
- * under its ID in the new one; when these run out, any that are free.
+ * under its ID in the new one; when these run out, others that the source does not have, and last any that are free.
  */
 function freeIds(count: number, kept: DictionarySet, source: DictionarySet): number[] {
   const highest = source.dictionaries.reduce((most, { id }) => Math.max(most, id), 0);
   const used = new Set(kept.dictionaries.map(({ id }) => id));
   const all = Array.from({ length: MAX_DICTIONARY_ID }, (_, i) => i + MIN_DICTIONARY_ID);
-  const free = [...all.filter((id) => id > highest), ...all.filter((id) => id <= highest)].filter((id) => !used.has(id));
+  const known = new Set(source.dictionaries.map(({ id }) => id));
+  const fresh = all.filter((id) => !known.has(id));
+  const free = [...fresh.filter((id) => id > highest), ...fresh.filter((id) => id < highest), ...known].filter((id) => !used.has(id));
   if (free.length >= count) return free.slice(0, count);
   throw new RevconvertError('DICTIONARY', `the store has ${used.size} dictionaries, and ${MAX_DICTIONARY_ID} at most: convert it with --dict auto, which leaves the old ones behind`);
 }

@@ -2,7 +2,7 @@ import { loadDecoders } from '../../engines/chunk-codec.js';
 import type { LoadedEngine } from '../../engines/registry.js';
 import { loadEngine } from '../../engines/registry.js';
 import type { RevlogKind } from '../../formats/record.js';
-import { MIN_DICTIONARY_ID } from '../../formats/zstd-dictionary.js';
+import { MIN_DICTIONARY_ID, withDictionaryId } from '../../formats/zstd-dictionary.js';
 import type { ChunkFate } from '../../transforms/recompress.js';
 import type { RevlogSource } from '../discover.js';
 import { runInLanes } from '../schedule.js';
@@ -69,7 +69,7 @@ export async function prepareDictionaries(options: PrepareOptions): Promise<Prep
   const engine = await loadEngine('zstd');
   const keepsShorter = choice === 'refresh' || choice === 'add';
   const tools: TrainingTools = { ...options, engine, keepsShorter, decoders: await loadDecoders({ dictionaries: dictionaryMap(source) }) };
-  const candidates = typeof choice === 'string' ? await trainAll(revlogs, options.jobs, tools) : await judgeGiven(revlogs, readGiven(choice, engine), tools);
+  const candidates = typeof choice === 'string' ? await trainAll(options, tools) : await judgeGiven(revlogs, readGiven(choice, engine), tools);
   const kept = keepsShorter ? source : NO_DICTIONARIES;
   const fate = choice === 'refresh' ? 'shorter' : choice === 'add' ? 'none' : 'all';
   return { fate, ...composeDictionaries(candidates, kept, source) };
@@ -78,8 +78,10 @@ export async function prepareDictionaries(options: PrepareOptions): Promise<Prep
 /** Trained under any ID: which one each gets is known when it is known which are kept. */
 const ANY_ID = MIN_DICTIONARY_ID;
 
-async function trainAll(revlogs: readonly RevlogSource[], jobs: number, tools: TrainingTools): Promise<Candidate[]> {
-  const groups = groupRevlogs(revlogs, largeSuffixes(revlogs));
+async function trainAll({ revlogs, jobs, source }: PrepareOptions, tools: TrainingTools): Promise<Candidate[]> {
+  // Where its rules stay, what they set apart stays apart.
+  const known = tools.keepsShorter ? source.write.suffixes.keys() : [];
+  const groups = groupRevlogs(revlogs, [...new Set([...largeSuffixes(revlogs), ...known])]);
   const candidates = new Map<RevlogGroup, Candidate>();
   const lanes = Array.from({ length: Math.max(1, Math.min(jobs, groups.length)) }, (_, lane) => lane);
   const controller = new AbortController();
@@ -133,7 +135,8 @@ async function judgeGiven(revlogs: readonly RevlogSource[], given: GivenDictiona
   for (const group of groupRevlogs(revlogs, suffixes)) {
     const bytes = given.get(groupName(group));
     const estimate = await estimateGroup(group, tools);
-    const bytesWith = bytes === undefined ? estimate.plainBytes : await estimateBytes(estimate.judged, group.revlogs, group.kind, { id: ANY_ID, bytes }, tools);
+    // Under the ID that it has, which may take four bytes, it would look worse than it is.
+    const bytesWith = bytes === undefined ? estimate.plainBytes : await estimateBytes(estimate.judged, group.revlogs, group.kind, { id: ANY_ID, bytes: withDictionaryId(bytes, ANY_ID) }, tools);
     candidates.push({ group, bytes, why: 'none is given for it', samples: undefined, estimate, bytesWith });
   }
   return candidates;
