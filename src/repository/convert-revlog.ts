@@ -78,7 +78,9 @@ export function targetHeader(source: RevlogHeader, kind: RevlogKind, settings: C
 export async function convertRevlog(job: RevlogJob, settings: ConversionSettings, engines: ThreadEngines): Promise<RevlogResult> {
   const tolerant = settings.keepGoing || job.stray;
   const damaged: ErrorData[] = [];
-  const onDamage = settings.keepGoing ? (error: RevconvertError) => damaged.push(error.toJSON()) : undefined;
+  // Carried whole its chunks would need dictionaries that do not come along.
+  const isTied = leavesDictionaries(settings.dictionaries);
+  const onDamage = settings.keepGoing || (job.stray && isTied) ? (error: RevconvertError) => damaged.push(error.toJSON()) : undefined;
   try {
     const reader = openRevlog({
       indexFile: asPath(job.sourceIndex),
@@ -92,10 +94,10 @@ export async function convertRevlog(job: RevlogJob, settings: ConversionSettings
     return convertedResult(job, reader, outcome, damaged, use.used);
   } catch (error) {
     const failure = toRevconvertError(error, { path: job.name });
-    // Carried whole its chunks would need dictionaries that do not come along; what nothing lists is nobody's history.
-    const isTied = leavesDictionaries(settings.dictionaries) && !job.stray;
-    if (!tolerant || isTied || failure.kind !== 'input') throw failure;
-    return carryWhole(job, failure);
+    if (!tolerant || failure.kind !== 'input') throw failure;
+    // What nothing lists, and cannot be read as a revlog, is nobody's history.
+    if (!isTied || job.stray) return carryWhole(job, failure);
+    throw new RevconvertError(failure.code, `${failure.message}; it cannot be carried as it is, since its chunks may need dictionaries that do not come along: --dict keep carries them`, failure.at, { cause: failure });
   }
 }
 
