@@ -35,6 +35,7 @@ const BAD: readonly (readonly [title: string, options: ConvertOptions, code: Err
   ['a level below the range', { to: 'zlib', level: -1 }, 'LEVEL', /zlib .* found -1/],
   ['half a level', { to: 'zlib', level: 1.5 }, 'LEVEL', /zlib .* found 1\.5/],
   ['a level for an engine without levels', { to: 'lz4', level: 1 }, 'LEVEL', /lz4 has no levels, found 1/],
+  ...['3', 'null', '[]', '{}', '{"files":null}', '{"files":{"all":3}}', '{"from":3}', '{"from":"x","files":{}}'].map((dictionaries): (typeof BAD)[number] => [`dictionaries ${dictionaries}`, JSON.parse(`{"to":"zstd","dictionaries":${dictionaries}}`) as ConvertOptions, 'USAGE', /dictionar/]),
   ['a level for one kind', { to: 'zstd', levels: { manifest: 99 } }, 'LEVEL', /zstd .* found 99/],
 ];
 

@@ -65,9 +65,12 @@ function checkChoice(choice: DictionaryChoice): void {
     if (WORDS.includes(choice)) return;
     throw new RevconvertError('USAGE', `dictionaries must be one of ${WORDS.join(', ')}, files, or those of another repository, found '${choice as string}'`);
   }
-  if ('from' in choice) return;
-  const keys = Object.keys(choice.files);
-  if (keys.length === 0) throw new RevconvertError('USAGE', 'no dictionary file is given');
+  const { files, from } = (choice as Partial<DictionaryFiles & DictionariesFrom> | null) ?? {};
+  if (typeof from === 'string' && files === undefined) return;
+  const keys = Object.keys(files ?? {});
+  if (from !== undefined || keys.length === 0 || Object.values(files ?? {}).some((path) => typeof path !== 'string')) {
+    throw new RevconvertError('USAGE', `dictionaries: no dictionary file is given, found ${JSON.stringify(choice)}`);
+  }
   const bad = keys.find((key) => !isTargetName(key));
   if (bad !== undefined) throw new RevconvertError('USAGE', `a dictionary is for ${TARGET_NAMES}, found '${bad}'`);
 }

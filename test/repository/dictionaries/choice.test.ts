@@ -53,7 +53,7 @@ describe('the choice of dictionaries', () => {
 
   const wrong: readonly (readonly [title: string, options: DictionaryOptions, message: RegExp])[] = [
     ['another word', { dictionaries: 'best' as 'auto' }, /one of none, keep, auto, refresh, add, .*found 'best'/],
-    ['no files', { dictionaries: { files: {} } }, /no dictionary file/],
+    ['no files', { dictionaries: { files: {} } }, /no dictionary file is given/],
     ['a kind that is none', { dictionaries: { files: { manifests: 'x' } } }, /found 'manifests'/],
     ['a suffix without its dot', { dictionaries: { files: { py: 'x' } } }, /found 'py'/],
     ['a suffix that no file has', { dictionaries: { files: { '.tar.gz': 'x' } } }, /found '\.tar\.gz'/],
