@@ -30,17 +30,15 @@ function shownCommands(): Shown[] {
 function pattern({ command, output }: Shown): RegExp {
   const escaped = output.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const fixed = escaped.replace(/…/g, '.*').replace(/^time .*$/gm, 'time .*');
-  return new RegExp(`^${isTraining(command) ? anyFigures(fixed) : fixed}\\s*$`, 's');
+  return new RegExp(`^${isAboutDictionaries(command) ? anyFigures(fixed) : fixed}\\s*$`, 's');
 }
 
 /** What is trained depends on the version of the program that trains. */
-const isTraining = (command: string): boolean => command.includes('--dict auto') || command.includes('dict train') || command.includes('dict evaluate');
+const isAboutDictionaries = (command: string): boolean => /\bdict\b|\/tmp\/example-(?:dict|plain)/.test(command);
+const HAS_ZSTD = shell('zstd --version').status === 0;
 
 const anyFigures = (escaped: string): string =>
   escaped.replace(/(?:\\\+|-)?\d[\d,]*(?:\\\.\d+)?(?: (?:bytes|kB|MB))?/g, '\\S+(?: (?:bytes|kB|MB))?').replace(/ {2,}/g, ' +');
-
-/** Commands that train, and those that use what they made. */
-const needsZstd = (command: string): boolean => isTraining(command) || command.includes('/tmp/example-dict') || command.includes('/tmp/example-plain');
 
 const INSTALL = 'npm ci && ';
 const TESTS = 'npm ci && npm test';
@@ -61,10 +59,10 @@ describe('README', () => {
     for (const folder of [bin, work]) mkdirSync(folder);
     const project = copyProject(temporary('project'));
     const env = { PATH: pathWithCommand(bin) };
-    const hasZstd = shell('command -v zstd').status === 0;
+    if (!HAS_ZSTD) process.stderr.write('      left out: commands about dictionaries; there is no zstd program\n');
     for (const shown of shownCommands()) {
       const { command } = shown;
-      if (command === TESTS || (!hasZstd && needsZstd(command))) continue;
+      if (command === TESTS || (!HAS_ZSTD && isAboutDictionaries(command))) continue;
       const line = command.replace(INSTALL, '').replaceAll('/tmp/', `${work}/`);
       const { stdout, stderr } = shell(line, env, project);
       const seen = (stdout + stderr).replaceAll(`${work}/`, '/tmp/').replaceAll(project, '/home/you/revconvert');

@@ -71,8 +71,10 @@ function items(title: string, names: readonly string[]): string[] {
 /** What was done, for a person. */
 export function renderSummary(summary: ConversionSummary): string {
   const rows = REVLOG_KINDS.map((kind) => ({ name: KIND_NAMES[kind], ...summary.kinds[kind] }));
+  const { bytesBefore, bytes: bytesAfter } = summary.dictionaries;
+  const dictionaryRow = bytesBefore + bytesAfter === 0 ? [] : [['dictionaries', '', '', bytes(bytesBefore), bytes(bytesAfter), change(bytesBefore, bytesAfter)]];
   const total = { name: 'total', revlogs: rows.reduce((sum, row) => sum + row.revlogs, 0), ...summary };
-  const cells = [...rows, total].map((row) => [
+  const cells = [...rows, total].map((row): string[] => [
     row.name,
     count(row.revlogs),
     count(row.revisions),
@@ -84,7 +86,7 @@ export function renderSummary(summary: ConversionSummary): string {
   return [
     `${showable(`${summary.source} -> ${summary.destination}`)}: ${summary.from} -> ${engine(summary.to, summary.levels)}`,
     '',
-    ...table([['', 'revlogs', 'revisions', 'before', 'after', 'change'], ...cells]),
+    ...table([['', 'revlogs', 'revisions', 'before', 'after', 'change'], ...cells.slice(0, -1), ...dictionaryRow, ...cells.slice(-1)]),
     '',
     `time          ${duration(summary.milliseconds)}, ${plural(summary.jobs, 'thread')}, ${bytes(summary.bytesBefore / Math.max(seconds, 0.001))}/s`,
     `checked       ${checked(summary)}`,

@@ -31,7 +31,7 @@ export interface Build {
   readonly target: Destination;
 }
 
-export type Built = Pick<SummaryInput, 'plan' | 'facts' | 'dictionaries' | 'results' | 'carried' | 'findings' | 'threads'>;
+export type Built = Pick<SummaryInput, 'plan' | 'facts' | 'source' | 'dictionaries' | 'results' | 'carried' | 'findings' | 'threads'>;
 
 /** What is known before anything is written. */
 interface Prepared {
@@ -90,7 +90,7 @@ export async function build({ repository, locks, options, target }: Build): Prom
     const final = planConversion(facts, options, dictionaries.set.dictionaries.length > 0);
     if (dictionaries.set.dictionaries.length > 0) writeDictionaries(store, dictionaries.set, modes);
     writeStoreLists(hg, final, facts.discovery, results, modes);
-    return { plan: final, facts, dictionaries, results, carried, findings: collectFindings(facts, results, carried), threads };
+    return { plan: final, facts, source, dictionaries, results, carried, findings: collectFindings(facts, results, carried), threads };
   } finally {
     await (await pool)?.close();
   }

@@ -8,6 +8,7 @@ import type { CarryOutcome } from './carry.js';
 import type { RevlogResult } from './convert-revlog.js';
 import type { DictionaryChoice } from './dictionaries/choice.js';
 import type { GroupWithout, NewDictionary } from './dictionaries/compose.js';
+import type { DictionarySet } from './dictionaries/folder.js';
 import { filePathOf } from './dictionaries/groups.js';
 import type { PreparedDictionaries } from './dictionaries/prepare.js';
 import type { DictionaryUse } from './dictionaries/use.js';
@@ -41,6 +42,7 @@ export interface ConversionSummary extends Findings {
   readonly dictionaries: DictionarySummary;
   readonly kinds: Readonly<Record<RevlogKind, KindSummary>>;
   readonly revisions: number;
+  /** Of revlogs and dictionaries. */
   readonly bytesBefore: number;
   readonly bytesAfter: number;
   readonly carriedFiles: number;
@@ -61,7 +63,9 @@ export interface DictionarySummary {
   readonly choice: DictionaryChoice;
   /** Those that came to it. */
   readonly added: readonly NewDictionary[];
-  /** Bytes of all that it has. */
+  /** Bytes of all that the source has. */
+  readonly bytesBefore: number;
+  /** Bytes of all that the new store has. */
   readonly bytes: number;
   /** Chunks that name one, by ID. */
   readonly used: DictionaryUse;
@@ -77,6 +81,8 @@ export interface SummaryInput {
   readonly options: FilledOptions;
   readonly locks: HeldLocks;
   readonly facts: RepositoryFacts;
+  /** Those of the source. */
+  readonly source: DictionarySet;
   readonly dictionaries: PreparedDictionaries;
   readonly results: readonly RevlogResult[];
   readonly carried: CarryOutcome;
@@ -102,6 +108,7 @@ export function summarise(input: SummaryInput): ConversionSummary {
   };
   const kinds = { changelog: kind('changelog'), manifest: kind('manifest'), filelog: kind('filelog') };
   const all = REVLOG_KINDS.map((name) => kinds[name]);
+  const dictionaries = summariseDictionaries(input);
   return {
     source: plan.source,
     destination: input.destination,
@@ -111,11 +118,11 @@ export function summarise(input: SummaryInput): ConversionSummary {
     redelta: plan.redelta,
     policy: plan.policy,
     requirements: { added, removed, kept },
-    dictionaries: summariseDictionaries(input),
+    dictionaries,
     kinds,
     revisions: sum(all, ({ revisions }) => revisions),
-    bytesBefore: sum(all, ({ bytesBefore }) => bytesBefore),
-    bytesAfter: sum(all, ({ bytesAfter }) => bytesAfter),
+    bytesBefore: sum(all, ({ bytesBefore }) => bytesBefore) + dictionaries.bytesBefore,
+    bytesAfter: sum(all, ({ bytesAfter }) => bytesAfter) + dictionaries.bytes,
     carriedFiles: carried.files,
     carriedBytes: carried.bytes,
     checked: options.check,
@@ -127,14 +134,17 @@ export function summarise(input: SummaryInput): ConversionSummary {
   };
 }
 
-function summariseDictionaries({ plan, dictionaries, results }: SummaryInput): DictionarySummary {
+const sizeOf = ({ dictionaries }: DictionarySet): number => sum(dictionaries, ({ bytes }) => bytes.length);
+
+function summariseDictionaries({ plan, source, dictionaries, results }: SummaryInput): DictionarySummary {
   const { set, added, without, fate } = dictionaries;
   const hasRule = ({ kind, name }: RevlogResult): boolean => ruleFor(set.write, kind, filePathOf(name)) !== 0;
   const declined = fate === 'none' ? [] : results.filter((result) => result.revisions > 0 && result.dictionaryUse.length === 0 && hasRule(result));
   return {
     choice: plan.dictionaries,
     added,
-    bytes: sum(set.dictionaries, ({ bytes }) => bytes.length),
+    bytesBefore: sizeOf(source),
+    bytes: sizeOf(set),
     used: addUse(results.map(({ dictionaryUse }) => dictionaryUse)),
     without,
     revlogsWithout: declined.length,
