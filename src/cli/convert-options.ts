@@ -40,7 +40,7 @@ export const CONVERT_OPTIONS = {
       'With --to zstd: compress with dictionaries, in a store that Mercurial reads with the extension contrib/hg/revlogdict.py only. ' +
       "auto: new ones, trained on the chunks (needs the program zstd); FILE, or KIND=FILE,KIND=FILE (kinds: changelog, manifest, filelog, or a suffix like .py): those of files; from:REPO: those of another repository; keep: the source's; refresh: new ones too, for the chunks that gain; add: new ones too, for chunks to come; none [default: keep without --to, none with it]",
   },
-  'dict-size': { type: 'string', requiresArg: true, describe: 'Bytes of each new dictionary [default: a twenty-fourth of what it is for, at most 1 MiB]' },
+  'dict-size': { type: 'string', requiresArg: true, describe: 'Bytes of each new dictionary [default: a twentieth of what it is for, at most 1 MiB]' },
   'dict-samples': { type: 'string', requiresArg: true, describe: 'How many chunks each is trained on [default: as many as make twelve times its size, at most 4096; with --redelta eight times as many]' },
   'no-generaldelta': { type: 'boolean', describe: 'Leave a source without generaldelta as it is; with --redelta: write manifests and filelogs without it' },
   jobs: { type: 'string', requiresArg: true, describe: 'Threads [default: the cores]; the output does not depend on it' },

@@ -325,7 +325,7 @@ describe('zstd: the two backends', () => {
         return 3;
       }
     }
-    const CParameter = { compressionLevel: 1, checksumFlag: 2 };
+    const CParameter = { compressionLevel: 1, checksumFlag: 2, windowLog: 3, chainLog: 4, hashLog: 5, searchLog: 6, minMatch: 7, targetLength: 8, strategy: 9 };
     const lying = { CCtx: Lying, DCtx: Lying, CParameter };
     assert.throws(() => zstdNapiBackend(lying), TypeError);
     assert.equal(await loadZstdNapi(() => Promise.resolve(lying)), undefined);

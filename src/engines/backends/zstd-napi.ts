@@ -7,6 +7,8 @@ import { DecodeFault } from '../engine.js';
 import { MAX_TEXT_BYTES, ZSTD_DICTIONARY_MIN_INPUT, ZSTD_LEVELS, ZSTD_MIN_INPUT } from '../facts.js';
 import { damaged, messageOf, missingDictionary, refusedDictionary, tooLarge } from '../faults.js';
 import { type FrameHeader, measureFrame, readFrameHeader } from '../zstd-frame.js';
+import type { ZstdParameters } from '../zstd-parameters.js';
+import { dictionaryParameters } from '../zstd-parameters.js';
 import { roundTrips } from './probe.js';
 
 interface NativeCompressor {
@@ -29,7 +31,7 @@ interface NativeDecompressor {
 export interface ZstdBinding {
   readonly CCtx: new () => NativeCompressor;
   readonly DCtx: new () => NativeDecompressor;
-  readonly CParameter: { readonly compressionLevel: number; readonly checksumFlag: number };
+  readonly CParameter: { readonly compressionLevel: number; readonly checksumFlag: number } & Readonly<Record<keyof ZstdParameters, number>>;
 }
 
 /** Outputs are first given this many times the length of the chunk, and more once they have filled it. */
@@ -54,10 +56,13 @@ class ZstdCompressor implements ChunkCompressor {
   constructor(binding: ZstdBinding, { level = 0, checksum = false, dictionary, memory = new Arena() }: CompressorOptions) {
     this.#arena = memory;
     this.#context = new binding.CCtx();
-    this.#context.setParameter(binding.CParameter.compressionLevel, level === 0 ? ZSTD_LEVELS.default : level);
+    const known = level === 0 ? ZSTD_LEVELS.default : level;
+    this.#context.setParameter(binding.CParameter.compressionLevel, known);
     this.#context.setParameter(binding.CParameter.checksumFlag, checksum ? 1 : 0);
     this.#minInput = dictionary === undefined ? ZSTD_MIN_INPUT : ZSTD_DICTIONARY_MIN_INPUT;
-    if (dictionary !== undefined) this.#load(dictionary);
+    if (dictionary === undefined) return;
+    for (const [name, value] of Object.entries(dictionaryParameters(known) ?? {}) as [keyof ZstdParameters, number][]) this.#context.setParameter(binding.CParameter[name], value);
+    this.#load(dictionary);
   }
 
   /** It is digested once something is compressed. What the binding says of one that is not sound is about memory. */

@@ -26,7 +26,7 @@ export type DictionaryChoice = (typeof WORDS)[number] | DictionaryFiles | Dictio
 export interface DictionaryOptions {
   /** @default those of the source where `to` is not given, none otherwise */
   readonly dictionaries?: DictionaryChoice | undefined;
-  /** Bytes of each new dictionary, 256 to 16 MiB. @default about a twenty-fourth of what it is for, at most 1 MiB */
+  /** Bytes of each new dictionary, 256 to 16 MiB. @default about a twentieth of what it is for, at most 1 MiB */
   readonly dictionarySize?: number | undefined;
   /** The most chunks that each is trained on, 16 to 100,000. @default as many as make twelve times its size, at most 4,096; with `redelta` eight times as many */
   readonly dictionarySamples?: number | undefined;

@@ -48,7 +48,9 @@ function bySuffix(filelogs: readonly RevlogSource[]): Map<string, RevlogSource[]
  * Cuts a store into groups: the changelog, the manifests, filelogs of each of some suffixes, and the filelogs that are
  * left; the largest first. Groups without a revlog are left out.
  */
-export function groupRevlogs(revlogs: readonly RevlogSource[], suffixes: readonly string[]): RevlogGroup[] {
+export function groupRevlogs(listed: readonly RevlogSource[], suffixes: readonly string[]): RevlogGroup[] {
+  // The store lists them in any order; what is made of them must not depend on it.
+  const revlogs = [...listed].sort((a, b) => (a.name < b.name ? -1 : 1));
   const found = bySuffix(revlogs.filter(({ kind }) => kind === 'filelog'));
   const large = suffixes.map((suffix): readonly [string, readonly RevlogSource[]] => [suffix, found.get(suffix) ?? []]);
   const taken = new Set(large.flatMap(([, members]) => members));

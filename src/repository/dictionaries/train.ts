@@ -43,8 +43,8 @@ export interface NoDictionary {
   readonly why: string;
 }
 
-/** About the twenty-fourth part of what it is for: more costs more than it gains, less gains less. */
-const SIZE_DIVISOR = 24;
+/** About the twentieth part of what it is for: more costs more than it gains, less gains less. */
+const SIZE_DIVISOR = 20;
 const SIZE_STEP = 1024;
 export const MAX_DEFAULT_BYTES = 1 << 20;
 
