@@ -9,22 +9,15 @@
 // `revconvert --help`. The histories of the results are compared with `hg log`.
 // Mercurial is HG_NEWEST, or hg. Needs GNU time.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { walk } from '../src/repository/walk.js';
 import type { Case } from './cases.js';
 import { CASES, COMMAND, hgVersion, historyOf } from './cases.js';
 import type { Measurement } from './measure.js';
 import { measure, median, spread } from './measure.js';
-
-function storeBytes(folder: string): number {
-  const store = join(folder, '.hg/store');
-  let total = 0;
-  for (const { name, kind } of walk(store, '')) if (kind === 'file' && /\.[id]$/.test(name)) total += statSync(join(store, name)).size;
-  return total;
-}
+import { storeBytes } from './store-bytes.js';
 
 function runCase({ name: caseName, question, ours, theirs, makes }: Case, repository: string, rounds: number): void {
   const contenders = [...ours, ...theirs];

@@ -8,11 +8,10 @@
 // make); longer ones are extrapolated. --chain takes one that was made before. Everything happens below TMPDIR (400 MB).
 // Needs Mercurial (HG_NEWEST, or hg) and python3.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { listAvailableEngines } from '../src/engines/registry.js';
+import { describeMachine, loadNow } from './machine.js';
 import { reproduceChainLength } from './published/chain-length.js';
 import { reproduceChangelogDeltas } from './published/changelog-deltas.js';
 import { reproduceManifestPolicies } from './published/manifest-policies.js';
@@ -50,8 +49,7 @@ for (const needed of values.chain === undefined ? [bundleOf(data), chainMakerOf(
   process.exit(2);
 }
 
-const load = (): string => (loadavg()[0] ?? NaN).toFixed(1);
-const loadBefore = load();
+const loadBefore = loadNow();
 const workspace = createWorkspace({ data, chainRevisions: Number(values.revisions), chain: values.chain, rounds });
 const parts: string[] = [];
 for (const [i, reproduce] of TABLES.entries()) {
@@ -59,16 +57,7 @@ for (const [i, reproduce] of TABLES.entries()) {
   console.error(`table ${i + 1} of ${TABLES.length}`);
   parts.push(renderReproduction(await reproduce(workspace)));
 }
-const backends = (await listAvailableEngines()).filter(({ name }) => name === 'zlib' || name === 'zstd').map(({ name, backend }) => `${name} by ${backend}`);
-const [core] = cpus();
-const machine = [
-  `${cpus().length} x ${core?.model ?? 'unknown'}`,
-  `Node ${process.version}`,
-  backends.join(', '),
-  `Mercurial ${workspace.hg.version}`,
-  `${rounds} rounds in turns`,
-  `load of the machine ${loadBefore} at the beginning, ${load()} at the end`,
-];
+const machine = [...(await describeMachine()), `Mercurial ${workspace.hg.version}`, `${rounds} rounds in turns`, `load of the machine ${loadBefore} at the beginning, ${loadNow()} at the end`];
 const text = [`${machine.join('; ')}. ${HOW}`, ...parts].join('\n\n');
 console.log(text);
-if (values.only === undefined) writeFileSync(RESULTS, replaceSection(readFileSync(RESULTS, 'utf8'), text));
+if (values.only === undefined) writeFileSync(RESULTS, replaceSection(readFileSync(RESULTS, 'utf8'), 'published', text));

@@ -29,7 +29,8 @@ export function renderReproduction({ title, about, grids, claims }: Reproduction
 
 const renderRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-const renderGrid = ({ head, rows }: Grid): string => [head, head.map(() => '---'), ...rows].map(renderRow).join('\n');
+/** As Markdown. */
+export const renderGrid = ({ head, rows }: Grid): string => [head, head.map(() => '---'), ...rows].map(renderRow).join('\n');
 
 /** One sentence. */
 function renderVerdict(claims: readonly Claim[]): string {

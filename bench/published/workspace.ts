@@ -65,15 +65,26 @@ export function findMercurial(): Mercurial {
 export const bundleOf = (data: string): string => join(data, 'medium.hg');
 export const chainMakerOf = (data: string): string => join(data, '../tools/long_chain.py');
 
-/** Makes the folder that everything is in, below TMPDIR; it is gone when the process ends. */
-export function createWorkspace({ data, chainRevisions, chain, rounds }: WorkspaceOptions): Workspace {
-  const folder = mkdtempSync(join(tmpdir(), 'revconvert-published-'));
+/** Makes a folder below TMPDIR; it is gone when the process ends. */
+export function createTemporaryFolder(bench: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `revconvert-${bench}-`));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+  return folder;
+}
+
+/** Makes a repository of a bundle: zlib, generaldelta, sparse-revlog, as Mercurial stores it. */
+export function unbundle(hg: Mercurial, bundle: string, repository: string): void {
+  hg.run('init', '--config', 'format.revlog-compression=zlib', repository);
+  hg.run('-R', repository, 'unbundle', '-q', bundle);
+}
+
+/** Makes the folder that everything is in, below TMPDIR; it is gone when the process ends. */
+export function createWorkspace({ data, chainRevisions, chain, rounds }: WorkspaceOptions): Workspace {
+  const folder = createTemporaryFolder('published');
   const hg = findMercurial();
   const medium = join(folder, 'medium');
-  hg.run('init', '--config', 'format.revlog-compression=zlib', medium);
-  hg.run('-R', medium, 'unbundle', '-q', bundleOf(data));
+  unbundle(hg, bundleOf(data), medium);
   let made = chain;
   let count = 0;
   return {
