@@ -46,8 +46,7 @@ export interface Mercurial {
 }
 
 /** @throws Error where it does not run */
-export function findMercurial(): Mercurial {
-  const command = process.env['HG_NEWEST'] ?? 'hg';
+export function findMercurial(command = process.env['HG_NEWEST'] ?? 'hg'): Mercurial {
   const env = { ...process.env, HGRCPATH: '', HGPLAIN: '1' };
   const run = (...args: readonly string[]): string => execFileSync(command, args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 26 });
   // As an expression: debugshell takes one statement.
