@@ -1,10 +1,10 @@
 // What do zstd dictionaries gain, and what do they cost?
 //
-// usage: npm run bench:dictionaries -- [DATA] [--rounds N] [--only NAME[,NAME...]] [--provisional]
+// usage: npm run bench:dictionaries -- [DATA] [--rounds N] [--only NAME[,NAME...]] [--print] [--provisional]
 //
 // DATA is the folder with small.hg, small-cyrillic.hg, small-han.hg and medium.hg (default: REVCONVERT_DATA, or
 // ../shared/data). Prints all tables, and writes them into bench/RESULTS.md and docs/dictionaries.md, between marks.
-// --only prints some of them and writes nothing. --provisional marks those with times as measured beside other work.
+// --only makes some of them; --print writes nothing. --provisional marks those with times as measured beside other work.
 // Everything happens below TMPDIR (700 MB; TMPDIR=/dev/shm leaves the disk out of it). Takes about ten minutes. Needs
 // Mercurial (hg, which unbundles; HG_NEWEST for all else), the program zstd, and GNU time.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { measureGroups, measureTraining } from './dictionaries/groups.js';
 import { measureLanguages } from './dictionaries/languages.js';
 import { measureLengths } from './dictionaries/lengths.js';
 import { measureLevels } from './dictionaries/levels.js';
-import type { MakePart, Part } from './dictionaries/part.js';
+import type { MakePart } from './dictionaries/part.js';
 import { renderPart } from './dictionaries/part.js';
 import { measureSizes } from './dictionaries/sizes.js';
 import { measureTrainers } from './dictionaries/trainers.js';
@@ -48,7 +48,7 @@ const GUIDE = fileURLToPath(new URL('../../docs/dictionaries.md', import.meta.ur
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' }, provisional: { type: 'boolean', default: false } },
+  options: { rounds: { type: 'string', default: '5' }, only: { type: 'string' }, print: { type: 'boolean', default: false }, provisional: { type: 'boolean', default: false } },
 });
 const data = positionals[0] ?? process.env['REVCONVERT_DATA'] ?? '../shared/data';
 const rounds = Math.max(1, Math.floor(Number(values.rounds)) || 0);
@@ -61,26 +61,32 @@ function fail(message: string): never {
 for (const { name } of HISTORIES) if (!existsSync(bundleOf(data, name))) fail(`there is no ${bundleOf(data, name)}: name the folder with the data`);
 for (const name of wanted) if (!(name in PARTS)) fail(`there is no table '${name}': ${Object.keys(PARTS).join(', ')}`);
 
-const loadBefore = loadNow();
 const workspace = createWorkspace(data, rounds);
-const parts: Part[] = [];
+const load = loadNow();
 for (const name of wanted) {
   const started = performance.now();
   const part = await PARTS[name]?.(workspace);
-  if (part !== undefined) parts.push(part);
+  if (part === undefined) continue;
+  const text = renderPart(part, values.provisional);
+  console.log(`### ${part.title}\n\n${text}\n`);
   console.error(`${name}: ${((performance.now() - started) / 1000).toFixed(0)} s`);
+  write(name, text);
 }
 const machine = [
   ...(await describeMachine()),
   `Mercurial ${workspace.hg.version} (${workspace.unbundler.version} unbundled the histories)`,
   rounds === 1 ? 'one round' : `${rounds} rounds in turns`,
-  `load of the machine ${loadBefore} at the beginning, ${loadNow()} at the end`,
+  `load of the machine ${load} at the beginning, ${loadNow()} at the end`,
 ];
-const text = [`${machine.join('; ')}.`, ...parts.map((part) => `### ${part.title}\n\n${renderPart(part, values.provisional)}`)].join('\n\n');
-console.log(text);
-if (values.only === undefined) {
-  writeFileSync(RESULTS, replaceSection(readFileSync(RESULTS, 'utf8'), 'dictionaries', text));
-  let guide = readFileSync(GUIDE, 'utf8');
-  for (const part of parts) if (guide.includes(beginOf(part.name))) guide = replaceSection(guide, part.name, renderPart(part, values.provisional));
-  writeFileSync(GUIDE, guide);
+console.log(`${machine.join('; ')}.`);
+write('machine', `${machine.join('; ')}.`);
+
+/** Into each document that has marks for it. */
+function write(name: string, text: string): void {
+  if (values.print) return;
+  for (const path of [RESULTS, GUIDE]) {
+    const document = readFileSync(path, 'utf8');
+    const marks = `dictionaries, ${name}`;
+    if (document.includes(beginOf(marks))) writeFileSync(path, replaceSection(document, marks, text));
+  }
 }

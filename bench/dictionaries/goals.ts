@@ -134,14 +134,14 @@ function conversionGrid({ plainTheirs, redeltaTheirs, kept, anew }: Stores): Gri
   const row = (name: string, { made, wall }: Side): string[] => [name, bytes(made.store), bytes(made.dictionaries), bytes(made.total), (made.total / plainTheirs).toFixed(3), spread(wall)];
   const theirs = (name: string, total: number): string[] => [name, bytes(total), '', bytes(total), (total / plainTheirs).toFixed(3), ''];
   return {
-    head: ['store of medium.hg, zstd level 3', '.i and .d', 'dictionaries', 'together', 'to the first', 'wall s'],
+    head: ['store of medium.hg', '.i and .d', 'dictionaries', 'together', 'to the first', 'wall s'],
     rows: [
       theirs('Mercurial', plainTheirs),
       row('revconvert', kept.plain),
       row('revconvert `--dict auto`', kept.dictionaries),
       theirs('Mercurial, re-delta-all', redeltaTheirs),
       row('revconvert `--redelta all`', anew.plain),
-      row('revconvert `--redelta all --dict auto`', anew.dictionaries),
+      row('revconvert `--redelta all --dict auto` (its default is level 9)', anew.dictionaries),
     ],
   };
 }

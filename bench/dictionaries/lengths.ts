@@ -21,6 +21,7 @@ export async function measureLengths({ stored, loaded, rounds }: Workspace): Pro
   for (const [i, from] of BOUNDS.entries()) {
     const to = BOUNDS[i + 1] ?? Infinity;
     const own = filterRevisions(batches, ({ delta }) => delta !== undefined && delta.length >= from && delta.length < to);
+    if (own.length === 0) continue;
     const [plain, dictionary] = await timeCodecs(own, [{}, { choice }], { rounds, compress: false });
     if (plain === undefined || dictionary === undefined) continue;
     const each = (seconds: readonly number[]): string => ((median(seconds) * 1e6) / countChunks(own)).toFixed(2);

@@ -62,13 +62,13 @@ export async function measureSizes({ loaded, rounds }: Workspace): Promise<Part>
     about:
       'medium.hg, level 3. A dictionary of each size for each group, trained as `--dict auto` trains it: of 112,640 bytes, which is what `zstd --train` makes where no size is asked for, and of a part of what the group takes without (index entries counted). ' +
       'What it gains: bytes of chunks without it, less bytes with it, less its own. The best of each group is bold. The last row: seconds to decompress all chunks in batches, in memory, one thread; under "chunks" those without a dictionary. ' +
-      'The second table has sizes around 261,644 bytes: zstd chooses the tables of its compressor by the size of the dictionary, and has larger ones for more than 256 KiB, of which it takes off 500 bytes. The gain is counted in the same way; samples are other ones.',
+      'The second table has sizes around 261,645 bytes: zstd chooses the tables of its compressor by the size of the dictionary, and has larger ones where that is more than 256 KiB less 499 bytes. The gain is counted in the same way; samples are other ones.',
     grids: [{ head: ['group', 'chunks', '112,640', ...DIVISORS.map((divisor) => `1/${divisor}`)], rows }, await stepGrid(store)],
   };
 }
 
-/** Sizes around the step in zstd's choice of parameters: it looks whether the dictionary and 500 bytes are more than 256 KiB. */
-const STEP = 256 * 1024 - 500;
+/** Sizes around the step in zstd's choice of parameters: it looks whether the dictionary and 499 bytes are more than 256 KiB. */
+const STEP = 256 * 1024 - 499;
 const NEAR_STEP = [65_536, USUAL_BYTES, 180_000, 240_000, STEP, STEP + 1, 300_000, 400_000] as const;
 
 async function stepGrid(store: LoadedStore): Promise<Grid> {

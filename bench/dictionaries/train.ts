@@ -8,10 +8,11 @@ import type { LoadedBatch, LoadedStore } from './store.js';
 
 /** As a conversion takes them: see src/repository/dictionaries/train.ts. */
 const SAMPLE_TIMES = 12;
+const MIN_SAMPLE_TOTAL = 1 << 20;
 const MAX_SAMPLES = 4096;
 const MAX_SAMPLE_BYTES = 128 * 1024;
 /** Chunks in one file of samples. */
-const RUN = 8;
+const RUN = 4;
 
 /** Some chunks of many, spread over them by their bytes. */
 export function spreadSamples(batches: readonly LoadedBatch[], count: number): Uint8Array[] {
@@ -33,7 +34,7 @@ export function spreadSamples(batches: readonly LoadedBatch[], count: number): U
 export function samplesFor(batches: readonly LoadedBatch[], size: number): Uint8Array[] {
   const all = batches.flatMap(({ deltas }) => deltas);
   const mean = Math.max(1, all.reduce((sum, { length }) => sum + Math.min(length, MAX_SAMPLE_BYTES), 0) / Math.max(1, all.length));
-  return spreadSamples(batches, Math.min(MAX_SAMPLES, Math.ceil((SAMPLE_TIMES * size) / mean)));
+  return spreadSamples(batches, Math.min(MAX_SAMPLES, Math.ceil(Math.max(MIN_SAMPLE_TOTAL, SAMPLE_TIMES * size) / mean)));
 }
 
 /** Several samples in one, in runs. */

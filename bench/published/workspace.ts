@@ -47,7 +47,8 @@ export interface Mercurial {
 
 /** @throws Error where it does not run */
 export function findMercurial(command = process.env['HG_NEWEST'] ?? 'hg'): Mercurial {
-  const env = { ...process.env, HGRCPATH: '', HGPLAIN: '1' };
+  // Mercurial writes the names of files as its hash tables have them: with the same seed in the same order each time.
+  const env = { ...process.env, HGRCPATH: '', HGPLAIN: '1', PYTHONHASHSEED: '0' };
   const run = (...args: readonly string[]): string => execFileSync(command, args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 26 });
   // As an expression: debugshell takes one statement.
   const runScript = (repository: string, script: string): string | undefined => {
