@@ -45,13 +45,13 @@ describe('the command with dictionaries', function () {
     source();
     const { status, stdout, stderr } = await runCommand(['--to', 'zstd', '--dict', 'auto', scratch.at('src'), scratch.at('dst')], { env: temporary() });
     assert.deepEqual([status, stderr], [0, '']);
-    assert.match(stdout, /^dictionaries {2}filelog \(ID 1, 6\.\d+ kB, of \d+ samples\), manifest \(ID 2, .*\), changelog \(ID 3, .*\); 900 chunks use one$/m);
+    assert.match(stdout, /^dictionaries {2}filelog \(ID 1, \d\.\d+ kB, of \d+ samples\), manifest \(ID 2, .*\), changelog \(ID 3, .*\); 900 chunks use one$/m);
     assert.match(stdout, /^requirements {2}added: exp-revlog-zstd-dictionary\.1, /m);
     assertClean('dst', 'src');
     const json = await runCommand(['--to', 'zstd', '--dict', 'auto', '--json', scratch.at('src'), scratch.at('json')]);
     const { dictionaries } = JSON.parse(json.stdout) as ConversionSummary;
-    assert.deepEqual(Object.keys(dictionaries).sort(), ['added', 'bytes', 'choice', 'revlogsWithout', 'used', 'without']);
-    assert.deepEqual(Object.keys(dictionaries.added[0] ?? {}).sort(), ['bytes', 'id', 'names', 'samples']);
+    assert.deepEqual(Object.keys(dictionaries).sort(), ['added', 'bytes', 'bytesBefore', 'choice', 'revlogsWithout', 'used', 'without']);
+    assert.deepEqual(Object.keys(dictionaries.added[0] ?? {}).sort(), ['bytes', 'gain', 'id', 'names', 'samples']);
     assert.deepEqual(Object.keys(dictionaries.used[0] ?? {}).sort(), ['bytes', 'chunks', 'id']);
     assert.deepEqual(picture(scratch.at('json')), picture(join(prepared, 'dict')));
     assert.deepEqual(picture(scratch.at('dst')), picture(join(prepared, 'dict')));

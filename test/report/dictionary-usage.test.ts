@@ -73,7 +73,7 @@ describe('dictionaries of a store', () => {
     ['changed', 'DICTIONARY_DAMAGED', (file) => writeFileSync(file, readFileSync(file).fill(9, 200))],
     ['another', 'DICTIONARY_DAMAGED', (file) => writeFileSync(file, dictionaryLike(5))],
     ['no dictionary', 'DICTIONARY_DAMAGED', (file) => writeFileSync(file, Buffer.alloc(300))],
-    ['too large', 'FILE_TOO_LARGE', (file) => truncateSync(file, 2 ** 25)],
+    ['too large', 'DICTIONARY_DAMAGED', (file) => truncateSync(file, 2 ** 25)],
   ];
   for (const [title, code, damage] of damages) {
     it(`are listed where one is ${title}, which is said`, async () => {

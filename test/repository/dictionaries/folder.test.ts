@@ -37,7 +37,7 @@ describe('the dictionaries of a store', function () {
 
   it('are none where the store does not require them, whatever lies there', () => {
     putDictionaries(storeFolder(), pair(), {}, () => 'rubbish');
-    assert.equal(readDictionaries({ requirements: new Set(['store']), storeFolder: storeFolder() }), NO_DICTIONARIES);
+    assert.deepEqual(readDictionaries({ requirements: new Set(['store']), storeFolder: storeFolder() }), NO_DICTIONARIES);
   });
 
   it('may be none', () => {

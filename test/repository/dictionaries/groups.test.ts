@@ -54,7 +54,7 @@ describe('groups of revlogs', () => {
       'filelog .py': ['data/c.py.i'],
       'manifest manifest': ['00manifest.i', 'meta/lib.c/00manifest.i'],
       'changelog changelog': ['00changelog.i'],
-      'filelog filelog': ['data/readme.i', 'data/.hidden.i'],
+      'filelog filelog': ['data/.hidden.i', 'data/readme.i'],
     });
   });
 
