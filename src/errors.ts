@@ -58,7 +58,7 @@ export const ERROR_RULES = {
   // what was asked for
   USAGE: { kind: 'usage', hint: 'see `revconvert --help`' },
   ENGINE_UNKNOWN: { kind: 'usage', hint: 'see `revconvert --help` for the engines' },
-  ENGINE_MISSING: { kind: 'usage', hint: 'install the package named, or choose another engine' },
+  ENGINE_MISSING: { kind: 'usage', hint: 'install the package named, or choose another engine (npm builds zstd-napi only where its install script is allowed: --allow-scripts=zstd-napi)' },
   DICTIONARY: { kind: 'usage', hint: 'give a dictionary that `zstd --train` made, or a repository that has some; see `revconvert --help`' },
   ZSTD_PROGRAM: { kind: 'usage', hint: 'install it (apt-get install zstd, dnf install zstd, brew install zstd), or give dictionaries that there are: --dict FILE needs no program' },
   POLICY: { kind: 'usage', hint: 'correct the policy; `revconvert --help` says what it is made of' },

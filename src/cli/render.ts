@@ -34,8 +34,8 @@ function checked({ checked: how, policy, dictionaries }: Pick<ConversionSummary,
 }
 
 /** The dictionaries, and who does without. */
-function dictionaries({ dictionaries: { choice, added, used, without, revlogsWithout, bytes: size } }: ConversionSummary): string[] {
-  if (choice === 'none') return [];
+function dictionaries({ dictionaries: { choice, added, used, without, revlogsWithout, bytesBefore: before, bytes: size } }: ConversionSummary): string[] {
+  if (choice === 'none') return before === 0 ? [] : ['dictionaries  those of the source are left behind (--dict keep keeps them)'];
   const chunks = used.reduce((sum, one) => sum + one.chunks, 0);
   const names = added.map((one) => `${one.names.join(' and ')} (ID ${one.id}, ${bytes(one.bytes)}${one.samples === undefined ? '' : `, of ${plural(one.samples, 'sample')}`})`);
   return [

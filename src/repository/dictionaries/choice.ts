@@ -87,7 +87,7 @@ export const isTrained = (choice: DictionaryChoice | undefined): boolean => choi
 
 /**
  * Reads a choice as it is written on a command line: a word, `from:REPO`, `FILE`, or `KIND=FILE[,KIND=FILE...]`.
- * A file that is called like a word is given with its folder (`./auto`).
+ * A file that is called like a word, or has an equals sign in its name, is given with its folder (`./auto`).
  * @throws RevconvertError USAGE
  */
 export function parseDictionaryChoice(text: string): DictionaryChoice {
@@ -96,11 +96,10 @@ export function parseDictionaryChoice(text: string): DictionaryChoice {
   if (text === '') throw new RevconvertError('USAGE', `--dict: ${WORDS.join(', ')}, from:REPO or a file is expected`);
   if (text.startsWith('from:')) return { from: text.slice('from:'.length) };
   const parts = text.split(',').map((part) => /^([a-z]+|\.[!-+\--~]+?)=(.+)$/s.exec(part));
-  if (parts.some((part) => part === null || !isTargetName(part[1] ?? ''))) {
-    const bad = parts.find((part) => part?.[1]?.startsWith('.') === true && !isTargetName(part[1]))?.[1];
-    if (bad !== undefined) throw new RevconvertError('USAGE', `--dict: a dictionary is for ${TARGET_NAMES}, found '${bad}'`);
-    return { files: { all: text } };
-  }
+  const bad = parts.find((part) => part?.[1] !== undefined && !isTargetName(part[1]))?.[1];
+  if (bad !== undefined) throw new RevconvertError('USAGE', `--dict: a dictionary is for ${TARGET_NAMES}, found '${bad}'`);
+  if (parts.every((part) => part === null)) return { files: { all: text } };
+  if (parts.includes(null)) throw new RevconvertError('USAGE', `--dict: all is KIND=FILE,KIND=FILE or nothing is, found '${text}'`);
   const files = new Map<string, string>();
   for (const part of parts) {
     const [, name = '', file = ''] = part ?? [];

@@ -18,12 +18,16 @@ export function readDictionaryFiles({ files }: DictionaryFiles, engine: LoadedEn
   const byPath = new Map<string, Uint8Array>();
   const given = new Map<string, Uint8Array>();
   for (const [target, path] of Object.entries(files)) {
-    const bytes = byPath.get(path) ?? readDictionaryFile(path, engine);
+    const bytes = byPath.get(path) ?? known(byPath, readDictionaryFile(path, engine));
     byPath.set(path, bytes);
     for (const name of target === 'all' ? REVLOG_KINDS : [target]) if (target !== 'all' || !Object.hasOwn(files, name)) given.set(name, bytes);
   }
   return given;
 }
+
+/** The same dictionary in two files is stored once. */
+const known = (byPath: ReadonlyMap<string, Uint8Array>, bytes: Uint8Array): Uint8Array =>
+  [...byPath.values()].find((other) => Buffer.compare(other, bytes) === 0) ?? bytes;
 
 /**
  * Reads one dictionary.

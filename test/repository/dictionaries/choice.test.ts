@@ -28,9 +28,8 @@ describe('the choice of dictionaries', () => {
     ['.a-b=x', { files: { '.a-b': 'x' } }],
     ['manifest=a=b', { files: { manifest: 'a=b' } }],
     ['.py=a b', { files: { '.py': 'a b' } }],
-    ['odd=name', { files: { all: 'odd=name' } }],
+    ['./odd=name', { files: { all: './odd=name' } }],
     ['a,b', { files: { all: 'a,b' } }],
-    ['manifest=a,b', { files: { all: 'manifest=a,b' } }],
     ['manifest=', { files: { all: 'manifest=' } }],
     ['/d/é.zdict', { files: { all: '/d/é.zdict' } }],
   ];
@@ -47,6 +46,9 @@ describe('the choice of dictionaries', () => {
     ['.c=a,.h=b,.c=a', /\.c is given twice/],
     ['.tar.gz=x', /'\.tar\.gz'/],
     ['manifest=m,.a/b=x', /'\.a\/b'/],
+    ['odd=name', /found 'odd'/],
+    ['manifest=a,b', /all is KIND=FILE,KIND=FILE or nothing is/],
+    ['auto,.py=x', /all is KIND=FILE,KIND=FILE or nothing is/],
   ] as const) {
     it(`--dict '${text}' is wrong`, () => assertThrows(() => parseDictionaryChoice(text), { code: 'USAGE', message }));
   }
