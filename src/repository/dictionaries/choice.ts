@@ -95,7 +95,7 @@ export function parseDictionaryChoice(text: string): DictionaryChoice {
   if (word !== undefined) return word;
   if (text === '') throw new RevconvertError('USAGE', `--dict: ${WORDS.join(', ')}, from:REPO or a file is expected`);
   if (text.startsWith('from:')) return { from: text.slice('from:'.length) };
-  const parts = text.split(',').map((part) => /^([a-z]+|\.[!-+\--~]+?)=(.+)$/s.exec(part));
+  const parts = text.split(',').map((part) => /^(?!\.\.?\/)([a-z]+|\.[!-+\--~]+?)=(.+)$/s.exec(part));
   const bad = parts.find((part) => part?.[1] !== undefined && !isTargetName(part[1]))?.[1];
   if (bad !== undefined) throw new RevconvertError('USAGE', `--dict: a dictionary is for ${TARGET_NAMES}, found '${bad}'`);
   if (parts.every((part) => part === null)) return { files: { all: text } };
