@@ -15,7 +15,7 @@ import type { Stage } from '../../src/streams/stage.js';
 import { createDecompressStage, decompress } from '../../src/transforms/decompress.js';
 import { createDictionaryStage, keepShorter, recompress } from '../../src/transforms/recompress.js';
 import { collect } from '../streams/support.js';
-import { codeText, digitText, requireZstd, trainByProgram, withId } from '../support/dictionary-files.js';
+import { codeText, requireZstd, trainByProgram, withId } from '../support/dictionary-files.js';
 import { storeChunk } from '../support/revlog-builder.js';
 import { batch, errorOf } from './support.js';
 
@@ -137,8 +137,9 @@ describe('zstd dictionaries in stages', function () {
     const engine = await loadEngine('zstd');
     const stage = createDictionaryStage({ compressor: engine.createCompressor({ dictionary: seven }), plain: engine.createCompressor() });
     assert.deepEqual((await stage(of(code))).revisions.map(({ chunk }) => dictionaryIdOf(chunk)), code.map(() => 7));
-    const digits = Array.from({ length: 10 }, (_, i) => digitText(i, 3000));
-    assert.deepEqual((await stage(of(digits))).revisions.map(({ chunk }) => dictionaryIdOf(chunk)), digits.map(() => 0));
+    // Of one letter: naming the dictionary is all that it does to them.
+    const runs = Array.from({ length: 10 }, (_, i) => Buffer.alloc(3000 + i, 'z'));
+    assert.deepEqual((await stage(of(runs))).revisions.map(({ chunk }) => dictionaryIdOf(chunk)), runs.map(() => 0));
   });
 
   for (const [title, given, code_] of [
