@@ -30,12 +30,6 @@ export function codeText(seed: number, lines = 6): Buffer {
   return Buffer.from(Array.from({ length: lines }, line).join(''));
 }
 
-/** Texts that a dictionary of code says nothing about, and that compress by themselves. */
-export const digitText = (seed: number, length: number): Buffer => {
-  const random = createRandom(seed + 77);
-  return Buffer.from(Array.from({ length }, () => '0123456789'[random(10)]).join(''));
-};
-
 export interface TrainOptions {
   readonly id?: number;
   readonly size?: number;
