@@ -139,7 +139,7 @@ class listing:
             raise badlisting(_(b'the file is missing or empty'))
         try:
             data = json.loads(content.decode('utf-8'))
-        except ValueError as err:
+        except (ValueError, RecursionError) as err:
             raise badlisting(stringutil.forcebytestr(err))
         if not isinstance(data, dict):
             raise badlisting(_(b'this is not a JSON object'))

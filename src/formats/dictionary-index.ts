@@ -97,7 +97,15 @@ type Json = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const say = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 80));
+function say(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  try {
+    return JSON.stringify(value).slice(0, 80);
+  } catch {
+    // It is parsed without recursion, and written with it.
+    return 'something nested too deeply';
+  }
+}
 
 const fault = (message: string, options?: ErrorOptions): RevconvertError => new RevconvertError('DICTIONARY_INDEX', message, {}, options);
 

@@ -92,6 +92,25 @@ describe('the index of dictionaries', () => {
     }
   });
 
+  describe('that is nested as deeply as its bytes allow', () => {
+    const deep = '[0]'.replace('0', `${'['.repeat(200_000)}${']'.repeat(200_000)}`);
+    const at = (key: string, value: Json = sound()): string => JSON.stringify({ ...value, [key]: 'DEEP' }).replace('"DEEP"', deep);
+    const places: readonly (readonly [place: string, text: string])[] = [
+      ['the whole', deep],
+      ...['version', 'write'].map((key) => [key, at(key)] as const),
+      ...['id', 'kind', 'bytes', 'sha256'].map((key) => [key, JSON.stringify(sound({ dictionaries: ['ENTRY'] })).replace('"ENTRY"', at(key, entry()))] as const),
+      ...['changelog', 'suffixes'].map((key) => [key, JSON.stringify(sound({ write: 'RULES' })).replace('"RULES"', at(key, {}))] as const),
+      ['a suffix', JSON.stringify(sound({ write: { suffixes: 'RULES' } })).replace('"RULES"', at('.c', {}))],
+    ];
+    for (const [place, text] of places) {
+      it(`is refused: ${place}`, () => {
+        const fault = faultOf(Buffer.from(text));
+        assert.equal(fault.code, 'DICTIONARY_INDEX');
+        assert.match(fault.message, /found something nested too deeply$/);
+      });
+    }
+  });
+
   it('quotes little of what it refuses', () => assert.ok(faultOf(encode(sound({ version: 'x'.repeat(5000) }))).message.length < 200));
 
   const oddities: readonly (readonly [title: string, value: Json, expected: Partial<DictionaryIndex['write']>])[] = [

@@ -399,6 +399,7 @@ describe('the Mercurial extension for dictionaries', function () {
     ['index.json has another version', (folder) => rewriteListing(folder, (text) => text.replace('"version": 1', '"version": 2')),
       'revlog-dictionaries/index\\.json: unknown version 2'],
     ['index.json is no JSON', (folder) => rewriteListing(folder, (text) => text.slice(0, -1)), 'revlog-dictionaries/index\\.json: .*'],
+    ['index.json is nested too deeply', (folder) => rewriteListing(folder, () => `${'['.repeat(200_000)}${']'.repeat(200_000)}`), 'revlog-dictionaries/index\\.json: .*'],
     ['index.json is missing', (folder) => rmSync(join(folder, 'index.json')), 'revlog-dictionaries/index\\.json: the file is missing or empty'],
   ];
 
