@@ -60,11 +60,11 @@ export interface ConversionPlan {
 /** The level of zstd, where none is given, for new deltas with dictionaries. */
 const SMALL_LEVEL = 9;
 
-/** Engine and levels, from the options and what the source has. @throws RevconvertError LEVEL */
+/** Engine and levels, from the options and what the source has. @throws RevconvertError LEVEL, USAGE */
 export function chooseEngine(requirements: ReadonlySet<string>, options: FilledOptions): Pick<ConversionPlan, 'from' | 'to' | 'levels' | 'dictionaries'> {
   const from = engineOfSource(requirements);
   const engine = options.to === undefined ? from : findEngine(options.to);
-  const dictionaries = chooseDictionaries(requirements, engine.name, options);
+  const dictionaries = chooseDictionaries(requirements, from.name, engine.name, options);
   // Who wants new deltas and dictionaries wants a small store; beside making deltas the level costs little.
   const usual = dictionaries !== 'none' && options.redelta !== 'never' ? SMALL_LEVEL : undefined;
   const level = (kind: RevlogKind): number | undefined => checkLevel(engine, options.levels[kind] ?? options.level ?? usual);
@@ -80,9 +80,11 @@ export function chooseEngine(requirements: ReadonlySet<string>, options: FilledO
 }
 
 /** Where none were chosen: those of the source, if its engine is not chosen anew. */
-function chooseDictionaries(requirements: ReadonlySet<string>, engine: EngineName, { to, dictionaries: { choice } }: FilledOptions): DictionaryChoice {
+function chooseDictionaries(requirements: ReadonlySet<string>, from: EngineName, engine: EngineName, { to, dictionaries: { choice } }: FilledOptions): DictionaryChoice {
   const chosen = choice ?? (to === undefined ? 'keep' : 'none');
   if (chosen === 'none' || (chosen === 'keep' && !requirements.has(DICTIONARY_REQUIREMENT))) return 'none';
+  // What Mercurial reads with an extension of its own only must not stay in a store that no longer says so.
+  if (from === 'lz4' && (chosen === 'refresh' || chosen === 'add')) throw new RevconvertError('USAGE', `--dict ${chosen} keeps chunks as they are, and those of the source are lz4: use --dict auto`);
   if (engine === 'zstd') return chosen;
   throw new RevconvertError('USAGE', `--dict: only zstd has dictionaries, not ${engine}: give --to zstd`);
 }

@@ -300,6 +300,14 @@ describe('conversion with dictionaries', function () {
         assert.deepEqual(idsIn(at('dict')), dictionaries === 'add' ? [0] : [1, 2, 3]);
       });
 
+      it(`${dictionaries} leaves no chunk behind that only an extension for lz4 reads`, async () => {
+        build();
+        await convert(at('src'), at('lz4'), { to: 'lz4' });
+        await assertFails(convert(at('lz4'), at('dst'), { to: 'zstd', dictionaries }), { code: 'USAGE', message: /keeps chunks as they are, and those of the source are lz4: use --dict auto/ });
+        await convert(at('lz4'), at('dst'), { to: 'zstd', dictionaries: 'auto' });
+        await assertSoundWithDictionaries(at('dst'));
+      });
+
       it(`${dictionaries} of a store with all IDs taken is refused`, async () => {
         const repository = buildRepository(at('src'), ENOUGH);
         giveDictionaries(repository.hg, Array.from({ length: 254 }, (_, i) => ({ id: i + 1, bytes: trainByProgram({ id: 1, size: 256 }) })).map(({ id, bytes }) => ({ id, bytes: withId(bytes, id) })));
