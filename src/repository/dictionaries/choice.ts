@@ -66,6 +66,7 @@ function checkChoice(choice: DictionaryChoice): void {
     throw new RevconvertError('USAGE', `dictionaries must be one of ${WORDS.join(', ')}, files, or those of another repository, found '${choice as string}'`);
   }
   const { files, from } = (choice as Partial<DictionaryFiles & DictionariesFrom> | null) ?? {};
+  if (from === '') throw new RevconvertError('USAGE', 'dictionaries: the folder of the other repository is missing');
   if (typeof from === 'string' && files === undefined) return;
   const keys = Object.keys(files ?? {});
   if (from !== undefined || keys.length === 0 || Object.values(files ?? {}).some((path) => typeof path !== 'string')) {

@@ -15,7 +15,6 @@ describe('the choice of dictionaries', () => {
     ['refresh', 'refresh'],
     ['add', 'add'],
     ['from:repo', { from: 'repo' }],
-    ['from:', { from: '' }],
     ['from:a,b=c', { from: 'a,b=c' }],
     ['my.zdict', { files: { all: 'my.zdict' } }],
     ['./auto', { files: { all: './auto' } }],
@@ -55,6 +54,7 @@ describe('the choice of dictionaries', () => {
 
   const wrong: readonly (readonly [title: string, options: DictionaryOptions, message: RegExp])[] = [
     ['another word', { dictionaries: 'best' as 'auto' }, /one of none, keep, auto, refresh, add, .*found 'best'/],
+    ['the word from: alone', { dictionaries: parseDictionaryChoice('from:') }, /the folder of the other repository is missing/],
     ['no files', { dictionaries: { files: {} } }, /no dictionary file is given/],
     ['a kind that is none', { dictionaries: { files: { manifests: 'x' } } }, /found 'manifests'/],
     ['a suffix without its dot', { dictionaries: { files: { py: 'x' } } }, /found 'py'/],
