@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { RevconvertError, toRevconvertError } from '../../errors.js';
 import { readDictionaryId } from '../../formats/zstd-dictionary.js';
+import { readSoundFile } from '../read-file.js';
 
 export interface TrainingInput {
   readonly samples: readonly Uint8Array[];
@@ -42,8 +43,10 @@ export async function trainDictionary({ samples, size, id, signal }: TrainingInp
       if (status !== null && TOO_LITTLE.test(lastLine(said))) return undefined;
       throw new RevconvertError('ZSTD_PROGRAM', `zstd --train ${status === null ? `was killed by ${killedBy}` : `failed with status ${status}`}: ${lastLine(said)}`);
     }
-    if (!existsSync(output)) throw new RevconvertError('ZSTD_PROGRAM', `zstd --train wrote no dictionary: ${lastLine(said)}`);
-    const dictionary = new Uint8Array(readFileSync(output));
+    const bad = (what: string): RevconvertError => new RevconvertError('ZSTD_PROGRAM', `zstd --train wrote no dictionary: ${what}`);
+    const written = readSoundFile(output, size, bad);
+    if (written === undefined) throw bad(lastLine(said));
+    const dictionary = new Uint8Array(written);
     // Older programs write a dictionary without tables where they find nothing in the samples.
     return readDictionaryId(dictionary) === id ? dictionary : undefined;
   } catch (error) {
@@ -109,7 +112,10 @@ const MAX_SAID = 1 << 14;
 
 function runZstd(args: readonly string[], signal: AbortSignal | undefined): Promise<{ status: number | null; killedBy: string; said: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn('zstd', args, { stdio: ['ignore', 'ignore', 'pipe'], signal });
+    signal?.throwIfAborted();
+    const child = spawn('zstd', args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+    const kill = (): void => killGroup(child.pid);
+    signal?.addEventListener('abort', kill, { once: true });
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-MAX_SAID);
@@ -122,8 +128,19 @@ function runZstd(args: readonly string[], signal: AbortSignal | undefined): Prom
     });
     // Not before it is gone: its folder is removed next.
     child.on('close', (status, killedBy) => {
-      if (failure === undefined) resolve({ status, killedBy: killedBy ?? '', said });
+      signal?.removeEventListener('abort', kill);
+      if (signal?.aborted === true) reject(new RevconvertError('CANCELLED', 'interrupted'));
+      else if (failure === undefined) resolve({ status, killedBy: killedBy ?? '', said });
       else reject(failure);
     });
   });
+}
+
+/** For good, and whatever it started: a script in place of the program may ignore a request, or be waited for by nobody. */
+function killGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch {
+    // It is gone.
+  }
 }

@@ -98,6 +98,9 @@ describe('training with the zstd program', () => {
     ['is killed', `echo "${WARNING}" >&2; kill -9 $$`, /was killed by SIGKILL/],
     ['crashes', 'kill -SEGV $$', /was killed by SIGSEGV/],
     ['ends well, and writes nothing', 'echo rubbish; exit 0', /wrote no dictionary/],
+    ['writes a folder', 'mkdir "$7"', /wrote no dictionary: not a regular file$/],
+    ['writes a FIFO', 'mkfifo "$7"', /wrote no dictionary: not a regular file$/],
+    ['writes more than it may', 'head -c 2049 /dev/zero > "$7"', /wrote no dictionary: 2049 bytes; at most 2048 are expected$/],
     ['says megabytes before it fails', 'yes "much ado" 2>/dev/null | head -c 3000000 >&2; printf "\\nthe end of it\\n" >&2; exit 2', /status 2: the end of it$/],
   ];
   for (const [title, script, message] of failures) {
@@ -129,17 +132,24 @@ describe('training with the zstd program', () => {
     assert.equal(Number(readFileSync(scratch.at('count'), 'utf8')), samples.length);
   });
 
-  it('an abort kills the program, and nothing is left', async () => {
-    useScript(`echo $$ > ${scratch.at('pid')}; exec sleep 60`);
-    const controller = new AbortController();
-    const training = trainDictionary(input({ signal: controller.signal }));
-    training.catch(() => undefined);
-    while (!existsSync(scratch.at('pid')) || readFileSync(scratch.at('pid'), 'utf8') === '') await delay(5);
-    controller.abort();
-    await assertFails(training, { code: 'CANCELLED' });
-    assert.throws(() => process.kill(Number(readFileSync(scratch.at('pid'), 'utf8')), 0), { code: 'ESRCH' }, 'it still runs');
-    assertClean();
-  });
+  for (const [title, script] of [
+    ['the program', 'exec sleep 60'],
+    ['one that ignores requests', "trap '' TERM INT; while :; do sleep 0.05; done"],
+    ['one that waits for another', 'sleep 60'],
+  ] as const) {
+    it(`an abort kills ${title}, and nothing is left`, async () => {
+      useScript(`echo $$ > ${scratch.at('pid')}; ${script}`);
+      const controller = new AbortController();
+      const training = trainDictionary(input({ signal: controller.signal }));
+      training.catch(() => undefined);
+      while (!existsSync(scratch.at('pid')) || readFileSync(scratch.at('pid'), 'utf8') === '') await delay(5);
+      await delay(50);
+      controller.abort();
+      await assertFails(training, { code: 'CANCELLED' });
+      assert.throws(() => process.kill(Number(readFileSync(scratch.at('pid'), 'utf8')), 0), { code: 'ESRCH' }, 'it still runs');
+      assertClean();
+    });
+  }
 
   it('an abort before it begins starts nothing', async () => {
     useScript(`echo started > ${scratch.at('pid')}`);
