@@ -93,16 +93,22 @@ function hasRoom(folder: string): boolean {
   }
 }
 
-/** @returns the file that lists the samples: the order of a folder is any */
+/**
+ * @returns the file that lists the samples: the order of a folder is any
+ * @throws RevconvertError NO_SPACE, SYSTEM with the file: a write that fails does not name it
+ */
 function writeSamples(folder: string, samples: readonly Uint8Array[]): string {
-  const names = samples.map((sample, i) => {
-    const name = join(folder, String(i));
-    writeFileSync(name, sample);
-    return name;
-  });
-  const list = join(folder, 'list');
-  writeFileSync(list, names.map((name) => `${name}\n`).join(''));
-  return list;
+  const write = (name: string, content: Uint8Array | string): string => {
+    const path = join(folder, name);
+    try {
+      writeFileSync(path, content);
+    } catch (error) {
+      throw toRevconvertError(error, { path });
+    }
+    return path;
+  };
+  const paths = samples.map((sample, i) => write(String(i), sample));
+  return write('list', paths.map((path) => `${path}\n`).join(''));
 }
 
 const lastLine = (said: string): string => said.trim().split(/[\r\n]+/).at(-1)?.slice(0, 200) ?? '';

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -162,5 +163,14 @@ describe('training with the zstd program', () => {
     process.env['TMPDIR'] = scratch.at('nowhere');
     process.env['PATH'] = [scratch.at('bin'), kept['PATH']].join(delimiter);
     await assertFails(trainDictionary(input()), { code: 'SYSTEM', path: scratch.at('nowhere', 'revconvert-dictionary-XXXXXX') });
+  });
+
+  it('samples that there is no room for are an error with its place, and nothing is left', () => {
+    const script = `import { trainDictionary } from ${JSON.stringify(new URL('../../../src/repository/dictionaries/program.js', import.meta.url).href)};
+      await trainDictionary({ samples: [new Uint8Array(10), new Uint8Array(10_000)], size: 256, id: 1 }).catch(({ code, at }) => console.log(code, at.path));`;
+    // A limit of 1,024 or 512 bytes a file, by the shell.
+    const { stdout, stderr } = spawnSync('sh', ['-c', 'ulimit -f 1; exec "$0" --input-type=module --eval "$1"', process.execPath, script], { encoding: 'utf8' });
+    assert.match(stdout, /^NO_SPACE .*\/tmp\/revconvert-dictionary-\w+\/1\n$/, stderr);
+    assertClean();
   });
 });
