@@ -12,7 +12,7 @@ import { trainOn } from './train.js';
 import type { Workspace } from './workspace.js';
 
 /** As a conversion chooses sizes. */
-const SIZE_DIVISOR = 24;
+const SIZE_DIVISOR = 20;
 const MOST_BYTES = 1 << 20;
 
 const TENTHS = 10;
@@ -34,8 +34,8 @@ export async function measureAging({ stored, loaded }: Workspace): Promise<Part>
     title: 'How a dictionary ages',
     isTimed: false,
     about:
-      'medium.hg, cut by changeset: a dictionary for each group (the same as in the table of groups), trained on a part of the history. First: chunks of the second half, with dictionaries of one size (a 24th of what the second half takes) trained on the first half, on all, and on the second half itself. ' +
-      'Second: chunks of each tenth of the history, all groups together, with the dictionaries that the history would have been given when it was so long (a 24th of what it took then).',
+      'medium.hg, cut by changeset: a dictionary for each group (the same as in the table of groups), trained on a part of the history. First: chunks of the second half, with dictionaries of one size (a 20th of what the second half takes) trained on the first half, on all, and on the second half itself. ' +
+      'Second: chunks of each tenth of the history, all groups together, with the dictionaries that the history would have been given when it was so long (a 20th of what it took then).',
     grids: [await halves(groups, between), await tenths(groups, between)],
   };
 }

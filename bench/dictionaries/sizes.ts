@@ -12,7 +12,7 @@ import type { Workspace } from './workspace.js';
 
 /** What `zstd --train` makes where nothing is asked for. */
 const USUAL_BYTES = 112_640;
-const DIVISORS = [384, 192, 96, 48, 24, 12, 6] as const;
+const DIVISORS = [320, 160, 80, 40, 20, 10, 5] as const;
 
 interface Tried {
   readonly gain: number;
