@@ -25,6 +25,8 @@ export interface Requirement {
 
 const UPGRADE_IN_PROGRESS = 'upgradeinprogress';
 
+const ZSTD_REQUIREMENT = 'revlog-compression-zstd';
+
 /** What a store with zstd dictionaries requires, beside `revlog-compression-zstd`: a form of this project, read by its extension for Mercurial. */
 export const DICTIONARY_REQUIREMENT = 'exp-revlog-zstd-dictionary.1';
 
@@ -44,7 +46,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     ['generaldelta', 'a delta applies to any earlier revision'],
     ['sparserevlog', 'delta chains may have gaps; implies generaldelta'],
     ['delta-info-revlog', 'index entries carry details of their deltas; implies sparserevlog and generaldelta'],
-    ['revlog-compression-zstd', 'zstd chunks'],
+    [ZSTD_REQUIREMENT, 'zstd chunks'],
     ['exp-compression-zstd', 'zstd chunks, older name'],
     ['compenginezstd', 'zstd chunks, name in drafts of the feature'],
     [DICTIONARY_REQUIREMENT, 'zstd chunks compressed with dictionaries of the store'],
@@ -157,11 +159,15 @@ function describeRefused(name: string): string {
  * Checks that this program can convert a repository.
  * @param requirements all of its requirements, those of the working copy and of the store together
  * @throws RevconvertError INTERRUPTED_UPGRADE: `upgradeinprogress` is among them, whatever else is;
+ *   REQUIRES_CORRUPT: dictionaries of zstd are required and zstd is not;
  *   UNKNOWN_REQUIREMENT: one or more are refused or unknown; the message names and explains each
  */
 export function checkRequirements(requirements: ReadonlySet<string>): void {
   if (requirements.has(UPGRADE_IN_PROGRESS)) {
     throw new RevconvertError('INTERRUPTED_UPGRADE', `the repository requires ${UPGRADE_IN_PROGRESS}: an upgrade of it was interrupted`);
+  }
+  if (requirements.has(DICTIONARY_REQUIREMENT) && !requirements.has(ZSTD_REQUIREMENT)) {
+    throw new RevconvertError('REQUIRES_CORRUPT', `the repository requires ${DICTIONARY_REQUIREMENT}, but not ${ZSTD_REQUIREMENT} as well`);
   }
   const refused = [...requirements].filter((name) => (findRequirement(name)?.action ?? 'refuse') === 'refuse').sort();
   if (refused.length === 0) return;

@@ -101,6 +101,11 @@ describe('requires', () => {
       }
     });
 
+    it('refuses dictionaries of zstd without zstd', () => {
+      checkRequirements(new Set(['exp-revlog-zstd-dictionary.1', 'revlog-compression-zstd']));
+      assert.throws(() => checkRequirements(new Set(['exp-revlog-zstd-dictionary.1'])), { code: 'REQUIRES_CORRUPT', message: /not revlog-compression-zstd as well/ });
+    });
+
     it('tells an interrupted upgrade apart, whatever else is required', () => {
       assert.throws(() => checkRequirements(new Set(['upgradeinprogress', 'frobnicate'])), { code: 'INTERRUPTED_UPGRADE' });
     });
