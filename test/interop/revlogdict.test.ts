@@ -53,7 +53,9 @@ describe('the Mercurial extension for dictionaries', function () {
     const folder = join(prepared, version);
     if (!existsSync(folder)) {
       mkdirSync(folder);
-      runHgOk(hg, ['clone', '--quiet', '--pull', '--noupdate', join(PROJECT_ROOT, 'examples', 'repository'), join(folder, 'plain')]);
+      // A copy: Mercurial writes caches into what it reads.
+      cpSync(join(PROJECT_ROOT, 'examples', 'repository'), join(folder, 'example'), { recursive: true });
+      runHgOk(hg, ['clone', '--quiet', '--pull', '--noupdate', join(folder, 'example'), join(folder, 'plain')]);
       for (const [one, seed] of [['first', 1], ['second', 2]] as const) {
         cpSync(join(folder, 'plain'), join(folder, one), { recursive: true });
         addDictionaries(hg, join(folder, one), { seed });
