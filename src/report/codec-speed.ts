@@ -57,7 +57,7 @@ export async function measureCodecs({ engine, level, dictionaries, deltas, turns
       return async () => {
         memory.recycle();
         await decodeChunks(own, limits, decoders);
-        };
+      };
     }),
   );
   const compressed = await sampleInTurns(compressors, LIMITS, turns);

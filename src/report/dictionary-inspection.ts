@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 
 import type { LoadedEngine } from '../engines/registry.js';
@@ -6,7 +5,7 @@ import { loadEngine } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
 import { readDictionaryId } from '../formats/zstd-dictionary.js';
 import { contentOffsetOf } from '../formats/zstd-dictionary-tables.js';
-import { dictionaryFileName, readDictionary, readDictionaryIndex } from '../repository/dictionaries/folder.js';
+import { dictionaryFileName, readDictionary, readDictionaryIndex, sha256Of } from '../repository/dictionaries/folder.js';
 import { readDictionaryFile, refusalOf } from '../repository/dictionaries/given.js';
 import { openRepository } from '../repository/open.js';
 
@@ -73,7 +72,7 @@ function describe(file: string, bytes: Uint8Array): DictionaryInspection {
     file,
     id: readDictionaryId(bytes) ?? 0,
     bytes: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha256: sha256Of(bytes),
     contentOffset,
     // The first character may have lost its beginning.
     end: new TextDecoder().decode(shown).replace(/^\ufffd{1,3}/, ''),

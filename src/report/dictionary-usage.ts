@@ -4,7 +4,8 @@ import { RevconvertError, toRevconvertError } from '../errors.js';
 import type { DictionaryEntry, DictionaryKind, WriteRules } from '../formats/dictionary-index.js';
 import { REVLOG_KINDS } from '../formats/record.js';
 import { readDictionary, readDictionaryIndex } from '../repository/dictionaries/folder.js';
-import type { UsedDictionary } from '../repository/dictionaries/use.js';
+import type { DictionaryUse, UsedDictionary } from '../repository/dictionaries/use.js';
+import { addUse, DictionaryTally } from '../repository/dictionaries/use.js';
 import { discoverRevlogs } from '../repository/discover.js';
 import type { Repository } from '../repository/open.js';
 import { openRepository } from '../repository/open.js';
@@ -26,7 +27,7 @@ export interface ListedDictionary {
   readonly sha256: string;
   /** Chunks that cannot be read without it. */
   readonly used: Readonly<ChunkSum>;
-  /** Why it cannot be used: DICTIONARY_MISSING, DICTIONARY_DAMAGED, FILE_TOO_LARGE, PERMISSION or SYSTEM; undefined: it is sound. */
+  /** Why it cannot be used: DICTIONARY_MISSING, DICTIONARY_DAMAGED, PERMISSION or SYSTEM; undefined: it is sound. */
   readonly error: ErrorData | undefined;
 }
 
@@ -99,44 +100,34 @@ function faultOf(repository: Repository, entry: DictionaryEntry): ErrorData | un
 
 interface Counted {
   /** By rising ID; 0: chunks that name none. */
-  readonly counts: readonly UsedDictionary[];
+  readonly counts: DictionaryUse;
   readonly errors: readonly ErrorData[];
 }
 
 async function countChunks(repository: Repository, turns: Turns): Promise<Counted> {
   const discovery = discoverRevlogs(repository);
   const errors = missingRevlogs(discovery);
-  const sums = new Map<number, ChunkSum>();
+  const uses: DictionaryUse[] = [];
   for (const revlog of discovery.revlogs) {
     const counted = await withRevlog(revlog, repository.storeFolder, turns, (reader) => countIn(reader, turns));
     if (counted instanceof RevconvertError) errors.push(counted);
-    else for (const [id, sum] of counted) addTo(sums, id, sum);
+    else uses.push(counted);
   }
   return {
-    counts: [...sums].map(([id, sum]) => ({ id, ...sum })).sort((a, b) => a.id - b.id),
+    counts: addUse(uses),
     errors: errors.map((error) => error.toJSON()).sort((a, b) => ((a.at.path ?? '') < (b.at.path ?? '') ? -1 : 1)),
   };
 }
 
 /** One revlog: apart from the others, so that one that is damaged half-way does not count. */
-async function countIn(reader: RevlogReader, turns: Turns): Promise<ReadonlyMap<number, ChunkSum>> {
+async function countIn(reader: RevlogReader, turns: Turns): Promise<DictionaryUse> {
   const { index } = reader;
-  const sums = new Map<number, ChunkSum>();
+  const tally = new DictionaryTally();
   const visit = (rev: number, read: Uint8Array, at: number): void => {
     const bytes = index.chunkLength(rev);
     const id = dictionaryIdOf(read.subarray(at, at + Math.min(bytes, DICTIONARY_ID_END)));
-    addTo(sums, id, { chunks: 1, bytes });
+    tally.add({ id, chunks: 1, bytes });
   };
   await visitChunks(reader, DICTIONARY_ID_END, visit, turns);
-  return sums;
-}
-
-function addTo(sums: Map<number, ChunkSum>, id: number, { chunks, bytes }: ChunkSum): void {
-  const sum = sums.get(id);
-  if (sum === undefined) {
-    sums.set(id, { chunks, bytes });
-    return;
-  }
-  sum.chunks += chunks;
-  sum.bytes += bytes;
+  return tally.sums;
 }

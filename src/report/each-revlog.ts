@@ -1,7 +1,8 @@
 import { RevconvertError, toRevconvertError } from '../errors.js';
 import type { BytePath } from '../formats/store-path.js';
-import { below, displayName } from '../repository/byte-path.js';
+import { displayName } from '../repository/byte-path.js';
 import type { Discovery, RevlogSource } from '../repository/discover.js';
+import { revlogFiles } from '../repository/revlog-files.js';
 import type { RevlogReader } from '../streams/read-revlog.js';
 import { openRevlog } from '../streams/read-revlog.js';
 import type { Turns } from '../streams/turns.js';
@@ -17,10 +18,10 @@ export const missingRevlogs = ({ missing }: Discovery): RevconvertError[] => mis
  * @returns what the action returns, or the damage, with its place
  * @throws RevconvertError of whatever is no fault of the store: PERMISSION, SYSTEM, CANCELLED, ENGINE_MISSING
  */
-export async function withRevlog<T>({ name, kind, indexPath, dataPath }: RevlogSource, storeFolder: string, turns: Turns, action: (reader: RevlogReader) => Promise<T>): Promise<T | RevconvertError> {
+export async function withRevlog<T>(revlog: RevlogSource, storeFolder: string, turns: Turns, action: (reader: RevlogReader) => Promise<T>): Promise<T | RevconvertError> {
   try {
     await turns.give();
-    const reader = openRevlog({ indexFile: below(storeFolder, indexPath), dataFile: below(storeFolder, dataPath), path: displayName(name), kind });
+    const reader = openRevlog(revlogFiles(revlog, storeFolder));
     try {
       return await action(reader);
     } finally {
@@ -29,6 +30,6 @@ export async function withRevlog<T>({ name, kind, indexPath, dataPath }: RevlogS
   } catch (error) {
     const failure = toRevconvertError(error);
     if (failure.kind !== 'input') throw failure;
-    return failure.located({ path: displayName(name) });
+    return failure.located({ path: displayName(revlog.name) });
   }
 }

@@ -1,11 +1,10 @@
-import { availableParallelism } from 'node:os';
-
 import { checkLevel, ENGINES } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
 import type { RevlogKind } from '../formats/record.js';
 import { REVLOG_KINDS } from '../formats/record.js';
 import { MAX_DICTIONARY_BYTES } from '../formats/zstd-dictionary.js';
 import { MIN_TRAINED_BYTES } from '../repository/dictionaries/choice.js';
+import { fillJobs } from '../repository/jobs.js';
 
 export interface EvaluationOptions {
   /** Bytes of the dictionaries, 256 to 16 MiB each. @default 16, 32, 64, 112 and 256 KiB */
@@ -43,5 +42,5 @@ export function fillEvaluationOptions(options: EvaluationOptions): FilledEvaluat
   for (const level of levels) checkLevel(ENGINES.zstd, level);
   if (sizes.length === 0 || levels.length === 0) throw new RevconvertError('USAGE', 'at least one size and one level are expected');
   if (kind !== undefined && !REVLOG_KINDS.includes(kind)) throw new RevconvertError('USAGE', `kind must be one of ${REVLOG_KINDS.join(', ')}, found '${kind as string}'`);
-  return { sizes: [...new Set(sizes)], levels: [...new Set(levels)], kind, jobs: availableParallelism(), signal };
+  return { sizes: [...new Set(sizes)], levels: [...new Set(levels)], kind, jobs: fillJobs(), signal };
 }

@@ -1,4 +1,5 @@
 import { RevconvertError } from '../errors.js';
+import { checkWhole } from '../repository/check-whole.js';
 
 export interface PerfOptions {
   /** Measure the changelog. @default true where no revlog is named */
@@ -60,9 +61,4 @@ export function fillPerfOptions(options: PerfOptions): FilledPerfOptions {
     onBenchmark: options.onBenchmark,
     signal: options.signal,
   };
-}
-
-function checkWhole(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new RevconvertError('USAGE', `${name} must be a whole number from ${least} to ${most}, found ${value}`);
 }

@@ -1,7 +1,8 @@
 import type { RevlogKind } from '../formats/record.js';
-import { below, displayName } from './byte-path.js';
 import { discoverRevlogs } from './discover.js';
 import { openRepository } from './open.js';
+import { bytesOf } from './plan.js';
+import { revlogFiles } from './revlog-files.js';
 
 /** A revlog of a repository, as `readRevlog` and `openRevlog` take it. */
 export interface ListedRevlog {
@@ -24,12 +25,6 @@ export interface ListedRevlog {
 export function listRevlogs(repository: string): ListedRevlog[] {
   const opened = openRepository(repository);
   return discoverRevlogs(opened)
-    .revlogs.map(({ name, kind, indexPath, dataPath, indexBytes, dataBytes }) => ({
-      path: displayName(name),
-      kind,
-      indexFile: below(opened.storeFolder, indexPath),
-      dataFile: below(opened.storeFolder, dataPath),
-      bytes: indexBytes + dataBytes,
-    }))
+    .revlogs.map((revlog) => ({ ...revlogFiles(revlog, opened.storeFolder), bytes: bytesOf(revlog) }))
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -1,5 +1,3 @@
-import { availableParallelism } from 'node:os';
-
 import type { PolicySet } from '../delta/policy.js';
 import type { PolicyInput, RedeltaMode } from '../delta/policy-input.js';
 import { policyFor, REDELTA_MODES, resolvePolicy } from '../delta/policy-input.js';
@@ -10,6 +8,7 @@ import type { RevlogKind } from '../formats/record.js';
 import { REVLOG_KINDS } from '../formats/record.js';
 import type { DictionaryOptions, FilledDictionaryOptions } from './dictionaries/choice.js';
 import { fillDictionaryOptions } from './dictionaries/choice.js';
+import { fillJobs } from './jobs.js';
 
 /** How far a conversion has come. */
 export interface Progress {
@@ -75,7 +74,6 @@ export interface FilledOptions {
 }
 
 export const DEFAULT_LOCK_TIMEOUT = 600;
-const MAX_JOBS = 256;
 
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ConvertOptions>([
   'to',
@@ -105,10 +103,8 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof ConvertOptions>([
 export function fillOptions(options: ConvertOptions): FilledOptions {
   const unknown = Object.keys(options).find((key) => !KNOWN_OPTIONS.has(key));
   if (unknown !== undefined) throw new RevconvertError('USAGE', `unknown option '${unknown}'`);
-  const { to, jobs = Math.min(availableParallelism(), MAX_JOBS), lockTimeout = DEFAULT_LOCK_TIMEOUT, check = 'chunks' } = options;
-  if (!Number.isInteger(jobs) || jobs < 1 || jobs > MAX_JOBS) {
-    throw new RevconvertError('USAGE', `jobs must be a whole number from 1 to ${MAX_JOBS}, found ${jobs}`);
-  }
+  const { to, lockTimeout = DEFAULT_LOCK_TIMEOUT, check = 'chunks' } = options;
+  const jobs = fillJobs(options.jobs);
   if (!Number.isFinite(lockTimeout) || lockTimeout < 0) {
     throw new RevconvertError('USAGE', `lock-timeout must be a number of seconds, 0 or more, found ${lockTimeout}`);
   }

@@ -38,11 +38,13 @@ export async function loadThreadEngines(settings: ConversionSettings, isStopped:
   const memory = new Arena();
   const engine = await loadEngine(settings.engine);
   const decoders = await loadDecoders({ memory, dictionaries: settings.dictionaries.source });
-  const written = await loadDecoders({ memory, dictionaries: dictionaryMap(settings.dictionaries.target) });
+  const { source, target, fate } = settings.dictionaries;
+  // Where neither store has any, one set of decoders serves both. Otherwise what is written must not need the source's.
+  const hasNone = source.size === 0 && target.dictionaries.length === 0;
+  const written = hasNone ? decoders : await loadDecoders({ memory, dictionaries: dictionaryMap(target) });
   const redelta = createThreadRedelta(settings, decoders, memory, isStopped);
   const compressorFor = createCompressors(engine, settings, memory);
   const untie = leavesDictionaries(settings.dictionaries);
-  const { target, fate } = settings.dictionaries;
   return {
     createPipeline(origin, onDamage) {
       const decompress = createDecompressStage(decoders, { onDamage, untie });

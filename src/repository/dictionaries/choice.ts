@@ -2,6 +2,7 @@ import { RevconvertError } from '../../errors.js';
 import { suffixOf } from '../../formats/dictionary-index.js';
 import { REVLOG_KINDS } from '../../formats/record.js';
 import { MAX_DICTIONARY_BYTES } from '../../formats/zstd-dictionary.js';
+import { checkWhole } from '../check-whole.js';
 
 /** Files of dictionaries, by what they are for: `all`, a kind of revlog, or for filelogs a suffix like `.py`. */
 export interface DictionaryFiles {
@@ -53,11 +54,6 @@ export function fillDictionaryOptions({ dictionaries: choice, dictionarySize: si
     throw new RevconvertError('USAGE', 'dict-size and dict-samples have no effect without --dict auto, refresh or add: nothing is trained');
   }
   return { choice, size, samples };
-}
-
-function checkWhole(name: string, value: number | undefined, least: number, most: number): void {
-  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return;
-  throw new RevconvertError('USAGE', `${name} must be a whole number from ${least} to ${most}, found ${value}`);
 }
 
 function checkChoice(choice: DictionaryChoice): void {

@@ -100,7 +100,8 @@ export function readDictionary({ storeFolder }: Pick<Repository, 'storeFolder'>,
   return { id, kind, bytes };
 }
 
-const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+/** 64 hexadecimal digits. */
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /**
  * Writes the dictionaries of a new store.

@@ -8,9 +8,9 @@ import { ENTRY_SIZE } from '../../formats/revlog-index.js';
 import { chunkLimit } from '../../streams/chunk-reader.js';
 import type { RevlogReader } from '../../streams/read-revlog.js';
 import { openRevlog } from '../../streams/read-revlog.js';
-import { below, displayName } from '../byte-path.js';
 import type { RevlogSource } from '../discover.js';
 import { bytesOf } from '../plan.js';
+import { revlogFiles } from '../revlog-files.js';
 
 /** Chunks out of many, as they are compressed. */
 export interface Samples {
@@ -123,8 +123,7 @@ function spreadRevisions(index: RevlogIndex, wanted: number, phase: number): num
 
 function openQuietly(revlog: RevlogSource, storeFolder: string): RevlogReader | undefined {
   try {
-    const { name, kind, indexPath, dataPath } = revlog;
-    return openRevlog({ indexFile: below(storeFolder, indexPath), dataFile: below(storeFolder, dataPath), path: displayName(name), kind });
+    return openRevlog(revlogFiles(revlog, storeFolder));
   } catch (error) {
     if (error instanceof RevconvertError) return undefined;
     throw error;

@@ -1,10 +1,9 @@
-import { availableParallelism } from 'node:os';
-
 import { checkLevel, ENGINES } from '../../engines/registry.js';
 import { RevconvertError } from '../../errors.js';
 import type { RevlogKind } from '../../formats/record.js';
 import { checkDestination } from '../destination.js';
 import { discoverRevlogs } from '../discover.js';
+import { fillJobs } from '../jobs.js';
 import { openRepository } from '../open.js';
 import { asFailure } from '../with-source.js';
 import type { DictionaryOptions } from './choice.js';
@@ -47,8 +46,6 @@ export interface TrainReport {
   /** What `--dict` takes to use them; undefined: there are none, or there is a comma in a path, or a comma or an equals sign in a suffix, which `--dict` takes for its own. */
   readonly option: string | undefined;
 }
-
-const MAX_JOBS = 256;
 
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof TrainOptions>(['dictionarySize', 'dictionarySamples', 'level', 'jobs', 'signal']);
 
@@ -107,8 +104,8 @@ interface FilledOptions {
 function fillOptions(options: TrainOptions): FilledOptions {
   const unknown = Object.keys(options).find((key) => !KNOWN_OPTIONS.has(key));
   if (unknown !== undefined) throw new RevconvertError('USAGE', `unknown option '${unknown}'`);
-  const { dictionarySize, dictionarySamples, level, jobs = Math.min(availableParallelism(), MAX_JOBS), signal } = options;
-  if (!Number.isInteger(jobs) || jobs < 1 || jobs > MAX_JOBS) throw new RevconvertError('USAGE', `jobs must be a whole number from 1 to ${MAX_JOBS}, found ${jobs}`);
+  const { dictionarySize, dictionarySamples, level, signal } = options;
+  const jobs = fillJobs(options.jobs);
   const { size, samples } = fillDictionaryOptions({ dictionaries: 'auto', dictionarySize, dictionarySamples });
   const checked = checkLevel(ENGINES.zstd, level);
   return { size, samples, levels: { changelog: checked, manifest: checked, filelog: checked }, jobs, signal };

@@ -46,7 +46,7 @@ export interface NoDictionary {
 /** About the twentieth part of what it is for: more costs more than it gains, less gains less. */
 const SIZE_DIVISOR = 20;
 const SIZE_STEP = 1024;
-export const MAX_DEFAULT_BYTES = 1 << 20;
+const MAX_DEFAULT_BYTES = 1 << 20;
 
 /** Where the first gains less than it takes, one of a fourth of its size may not. */
 const SMALLER = 4;
@@ -117,13 +117,13 @@ export async function estimateBytes({ deltas, chunkBytes, storedBytes }: Samples
 export async function trainFor(group: RevlogGroup, id: number, estimate: GroupEstimate, tools: TrainingTools): Promise<TrainedDictionary | NoDictionary> {
   const { size = Math.min(MAX_DEFAULT_BYTES, Math.round(estimate.plainBytes / SIZE_DIVISOR / SIZE_STEP) * SIZE_STEP) } = tools;
   const trained = await trainOfSize(size, group, id, estimate, tools);
-  if (tools.size !== undefined || 'why' in trained || gainOf(trained) > 0) return trained;
+  if (tools.size !== undefined || 'why' in trained || netGainOf(trained) > 0) return trained;
   const smaller = await trainOfSize(Math.floor(size / SMALLER), group, id, estimate, tools);
   return 'why' in smaller ? trained : smaller;
 }
 
 /** What a dictionary gains, less what it takes itself. */
-const gainOf = ({ plainBytes, bytesWith, bytes }: TrainedDictionary): number => plainBytes - bytesWith - bytes.length;
+const netGainOf = ({ plainBytes, bytesWith, bytes }: TrainedDictionary): number => plainBytes - bytesWith - bytes.length;
 
 async function trainOfSize(size: number, group: RevlogGroup, id: number, estimate: GroupEstimate, tools: TrainingTools): Promise<TrainedDictionary | NoDictionary> {
   const { plainBytes, judged } = estimate;

@@ -19,28 +19,40 @@ export interface DictionaryCounter {
 }
 
 export function createDictionaryUse(): DictionaryCounter {
-  const counts = new Map<number, { id: number; chunks: number; bytes: number }>();
+  const tally = new DictionaryTally();
   return {
     add(chunk) {
       const id = dictionaryIdOf(chunk);
-      if (id === 0) return;
-      const count = counts.get(id) ?? { id, chunks: 0, bytes: 0 };
-      counts.set(id, count);
-      count.chunks++;
-      count.bytes += chunk.length;
+      if (id !== 0) tally.add({ id, chunks: 1, bytes: chunk.length });
     },
     get used() {
-      return [...counts.values()].sort((a, b) => a.id - b.id);
+      return tally.sums;
     },
   };
 }
 
 /** Several counts as one. */
 export function addUse(uses: readonly DictionaryUse[]): DictionaryUse {
-  const sums = new Map<number, UsedDictionary>();
-  for (const { id, chunks, bytes } of uses.flat()) {
-    const known = sums.get(id) ?? { id, chunks: 0, bytes: 0 };
-    sums.set(id, { id, chunks: known.chunks + chunks, bytes: known.bytes + bytes });
+  const tally = new DictionaryTally();
+  for (const one of uses.flat()) tally.add(one);
+  return tally.sums;
+}
+
+/** Sums by dictionary. */
+export class DictionaryTally {
+  readonly #sums = new Map<number, { id: number; chunks: number; bytes: number }>();
+
+  add({ id, chunks, bytes }: UsedDictionary): void {
+    const sum = this.#sums.get(id);
+    if (sum === undefined) {
+      this.#sums.set(id, { id, chunks, bytes });
+      return;
+    }
+    sum.chunks += chunks;
+    sum.bytes += bytes;
   }
-  return [...sums.values()].sort((a, b) => a.id - b.id);
+
+  get sums(): DictionaryUse {
+    return [...this.#sums.values()].sort((a, b) => a.id - b.id);
+  }
 }
