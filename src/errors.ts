@@ -55,7 +55,25 @@ export const ERROR_RULES = {
   DICTIONARY_INDEX: { kind: 'input', hint: 'restore store/revlog-dictionaries/index.json from a backup, or correct it: it lists the .zdict files beside it' },
   STORE_DISORDER: { kind: 'input', hint: '`revconvert verify` says whether history refers to the file; `hg debugrebuildfncache` lists what it refers to' },
   LOCKED: { kind: 'system', hint: 'wait for the other process, give a longer --lock-timeout, or use --no-lock on a repository that nobody writes to' },
+  // the input: a bundle
+  NOT_A_BUNDLE: { kind: 'input', hint: 'a Mercurial bundle begins with HG10, HG20 or HGS1; look at the first lines of the file: a download may have brought an error page' },
+  BUNDLE_VERSION: { kind: 'input', hint: 'a newer Mercurial wrote this kind of bundle; write another kind there (see `hg help bundlespec`)' },
+  BUNDLE_PARAMETER: { kind: 'input', hint: 'whoever wrote this bundle relies on something that this program does not know; write it without, or use a newer version' },
+  BUNDLE_TRUNCATED: { kind: 'input', hint: 'the bundle is not whole: get it again, and compare its size' },
+  BUNDLE_TRAILING: { kind: 'input', hint: 'there are bytes behind the end of the bundle: get it again; where it must be read, cut them off' },
+  BUNDLE_COMPRESSION: { kind: 'input', hint: 'the compressed data is damaged: get the bundle again' },
+  WINDOW_SIZE: { kind: 'input', hint: 'the bundle needs more memory than is allowed; --max-window raises the limit where you trust it' },
+  PART_UNKNOWN: { kind: 'input', hint: 'a newer Mercurial or an extension wrote this part; --drop-part leaves it out' },
+  PART_MALFORMED: { kind: 'input', hint: 'the bundle is damaged: get it again' },
+  CHANGEGROUP_VERSION: { kind: 'input', hint: 'write the bundle with changegroup version 01, 02 or 03 (`hg bundle -t "none-v2;cg.version=02"`)' },
+  CHANGEGROUP_MALFORMED: { kind: 'input', hint: 'the bundle is damaged: get it again' },
+  BASE_MISSING: { kind: 'input', hint: 'the bundle is incremental, or damaged: what is asked for needs a bundle that holds this revision too (hg bundle -a)' },
+  PARENT_MISSING: { kind: 'input', hint: 'the bundle is incremental, or damaged: what is asked for needs a bundle that holds this revision too (hg bundle -a)' },
+  BUNDLE_HOLDS: { kind: 'input', hint: 'choose a kind of bundle that can hold it: see `revconvert bundle --help`' },
   // what was asked for
+  BUNDLE_SPEC: { kind: 'usage', hint: 'see `revconvert bundle --help` for the kinds of bundles' },
+  FILTER_MODULE: { kind: 'usage', hint: 'a filter is an ES module whose default export makes a stage; see docs/bundles.md' },
+  BZIP2_PROGRAM: { kind: 'usage', hint: 'install it (apt-get install bzip2, dnf install bzip2, brew install bzip2), or choose zstd or gzip' },
   USAGE: { kind: 'usage', hint: 'see `revconvert --help`' },
   ENGINE_UNKNOWN: { kind: 'usage', hint: 'see `revconvert --help` for the engines' },
   ENGINE_MISSING: { kind: 'usage', hint: 'install the package named, or choose another engine (npm builds zstd-napi only where its install script is allowed: --allow-scripts=zstd-napi)' },
@@ -85,8 +103,14 @@ export interface ErrorPlace {
   readonly path?: string;
   /** The revision, counted from 0. */
   readonly rev?: number;
-  /** The byte in the file, counted from 0. */
+  /** The byte in the file, counted from 0; in a compressed bundle of what it decompresses to. */
   readonly offset?: number;
+  /** The part of a bundle: its type, and its number where it has one. */
+  readonly part?: string;
+  /** The group of a changegroup: `changelog`, `manifest`, a directory of a tree manifest, or the name of a file. */
+  readonly group?: string;
+  /** The revision, by its node in hexadecimal, where it has no number. */
+  readonly node?: string;
 }
 
 /** An error as plain data: crosses threads and goes into JSON. */
@@ -140,9 +164,12 @@ export class RevconvertError extends Error {
 
 /** One line: the place, then the message. */
 export function describeError(error: Pick<ErrorData, 'message' | 'at'>): string {
-  const { path, rev, offset } = error.at;
+  const { path, part, group, node, rev, offset } = error.at;
   const place = [
     path,
+    part === undefined ? undefined : `part ${part}`,
+    group === undefined ? undefined : `group ${group}`,
+    node === undefined ? undefined : `node ${node}`,
     rev === undefined ? undefined : `rev ${rev}`,
     offset === undefined ? undefined : `offset ${offset}`,
   ].filter((part) => part !== undefined);
