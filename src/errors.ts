@@ -73,7 +73,7 @@ export const ERROR_RULES = {
   // what was asked for
   BUNDLE_SPEC: { kind: 'usage', hint: 'see `revconvert bundle --help` for the kinds of bundles' },
   FILTER_MODULE: { kind: 'usage', hint: 'a filter is an ES module whose default export makes a stage; see docs/bundles.md' },
-  BZIP2_PROGRAM: { kind: 'usage', hint: 'install it (apt-get install bzip2, dnf install bzip2, brew install bzip2), or choose zstd or gzip' },
+  BZIP_PROGRAM: { kind: 'usage', hint: 'install it (apt-get install bzip2, dnf install bzip2, brew install bzip2), or choose zstd or gzip' },
   USAGE: { kind: 'usage', hint: 'see `revconvert --help`' },
   ENGINE_UNKNOWN: { kind: 'usage', hint: 'see `revconvert --help` for the engines' },
   ENGINE_MISSING: { kind: 'usage', hint: 'install the package named, or choose another engine (npm builds zstd-napi only where its install script is allowed: --allow-scripts=zstd-napi)' },

@@ -23,6 +23,7 @@ import { checkUnchanged, takeSnapshot } from './source-snapshot.js';
 import type { SummaryInput } from './summary.js';
 import { makeFolders, makeRevlogFolders, modesFor, writeStoreLists } from './target-layout.js';
 import { looksLarge, threadsWorthFor } from './thread-count.js';
+import { CONVERT } from './work-kinds.js';
 
 export interface Build {
   readonly repository: Repository;
@@ -63,12 +64,12 @@ export async function build({ repository, locks, options, target }: Build): Prom
   };
   // Not before the next line has started threads: that takes a while, which in a store that is plainly large is used.
   const preparing = Promise.resolve().then(prepare);
-  let pool = looksLarge(repository) ? createPool(options.jobs, { kind: 'convert', settings: preparing.then(({ prepared }) => settings(prepared)) }) : undefined;
+  let pool = looksLarge(repository) ? createPool(options.jobs, { kind: CONVERT, settings: preparing.then(({ prepared }) => settings(prepared)) }) : undefined;
   try {
     const { facts, snapshot, prepared } = await preparing;
     const { revlogs } = facts.discovery;
     const plan = planConversion(facts, options, prepared.set.dictionaries.length > 0);
-    pool ??= createPool(Math.min(options.jobs, threadsWorthFor(revlogs)), { kind: 'convert', settings: settings(prepared) });
+    pool ??= createPool(Math.min(options.jobs, threadsWorthFor(revlogs)), { kind: CONVERT, settings: settings(prepared) });
     makeFolders(hg, facts, plan, modes);
     const store = plan.requirements.all.has('store') ? `${hg}/store` : hg;
     const scratch = `${target.temporary}/deltas`;

@@ -13,6 +13,7 @@ import { createPool } from './pool.js';
 import { trackProgress } from './progress.js';
 import type { ConversionSettings } from './settings.js';
 import { threadsWorthFor } from './thread-count.js';
+import { CONVERT } from './work-kinds.js';
 
 /** What the first step makes is only measured, and compressed again. */
 const DRAFT_LEVEL = 3;
@@ -46,7 +47,7 @@ export async function compressAgain({ first, results, training, options, to }: S
   const dictionaries = await prepareDictionaries({ ...training, thorough: true, revlogs, storeFolder: first.to });
   // The headers say of generaldelta what the first step decided.
   const settings = { ...first.settings, levels: training.levels, redelta: 'never', generaldelta: false, dictionaries: conversionDictionaries(NO_DICTIONARIES, dictionaries) } as const;
-  const pool = await createPool(Math.min(options.jobs, threadsWorthFor(revlogs)), { kind: 'convert', settings });
+  const pool = await createPool(Math.min(options.jobs, threadsWorthFor(revlogs)), { kind: CONVERT, settings });
   try {
     const again = await convertStore({
       settings,

@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { TaskThread } from './thread.js';
 import { startThread } from './thread.js';
-import type { ComingWork, Run, WorkKind } from './work.js';
+import type { Run, Work } from './work.js';
 import { createRunner } from './work.js';
 
 /** Runs tasks in some number of threads. */
-export interface TaskPool<K extends WorkKind> {
+export interface TaskPool<T, R> {
   /** Threads that work, this one among them. */
   readonly threads: number;
   /** Each runs one task after the other; work is pulled by whichever is free. */
-  readonly lanes: readonly Run<K>[];
+  readonly lanes: readonly Run<T, R>[];
   /** Lets every thread end the batch that it is doing, and waits for it. No file is written after it. */
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const LANES_PER_THREAD = 2;
  * @param work its settings may come later: the threads start at once
  * @throws RevconvertError ENGINE_MISSING, LEVEL; what the settings reject with
  */
-export async function createPool<K extends WorkKind>(jobs: number, work: ComingWork<K>): Promise<TaskPool<K>> {
+export async function createPool<S, T, R>(jobs: number, work: Work<S, T, R>): Promise<TaskPool<T, R>> {
   const others = startThreads(jobs - 1, work);
   try {
     const own = await createOwnLane(work);
@@ -40,7 +40,7 @@ export async function createPool<K extends WorkKind>(jobs: number, work: ComingW
   }
 }
 
-async function createOwnLane<K extends WorkKind>(work: ComingWork<K>): Promise<TaskThread<K>> {
+async function createOwnLane<S, T, R>(work: Work<S, T, R>): Promise<TaskThread<T, R>> {
   let stopped = false;
   let current: Promise<unknown> = Promise.resolve();
   const runTask = await createRunner(work, () => stopped);
@@ -58,8 +58,8 @@ async function createOwnLane<K extends WorkKind>(work: ComingWork<K>): Promise<T
   };
 }
 
-function startThreads<K extends WorkKind>(count: number, work: ComingWork<K>): TaskPool<K> {
-  const threads: TaskThread<K>[] = [];
+function startThreads<S, T, R>(count: number, work: Work<S, T, R>): TaskPool<T, R> {
+  const threads: TaskThread<T, R>[] = [];
   try {
     while (threads.length < count) threads.push(startThread(work));
   } catch (error) {

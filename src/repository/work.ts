@@ -1,47 +1,40 @@
 import type { ErrorData } from '../errors.js';
 import { RevconvertError, toRevconvertError } from '../errors.js';
-import type { ConversionSettings } from './settings.js';
-import type { Task, TaskResult } from './tasks.js';
-import type { VerifyResult, VerifySettings, VerifyTask } from './verify/tasks.js';
 
-/** The kinds of work that threads do: what each has to know at its start, a piece of it, and what comes back. Plain data. */
-export interface WorkTypes {
-  convert: { readonly settings: ConversionSettings; readonly task: Task; readonly result: TaskResult };
-  verify: { readonly settings: VerifySettings; readonly task: VerifyTask; readonly result: VerifyResult };
+/**
+ * A kind of work that threads do. What crosses threads is plain data.
+ * @typeParam S what each thread has to know at its start
+ * @typeParam T a piece of work
+ * @typeParam R what comes back for it
+ */
+export interface WorkKind<S, T, R> {
+  /** By which a thread knows it. */
+  readonly name: string;
+  /** The entry point of its threads: a module that calls `serveThread` with this kind among others. */
+  readonly entry: URL;
+  /** Loads what does it, where it is wanted only. */
+  readonly load: () => Promise<RunnerMaker<S, T, R>>;
 }
 
-export type WorkKind = keyof WorkTypes;
-
-/** What a thread is started for. */
-export interface Work<K extends WorkKind> {
-  readonly kind: K;
-  readonly settings: WorkTypes[K]['settings'];
-}
-
-/** The same where the settings may not be known yet: threads start meanwhile. */
-export interface ComingWork<K extends WorkKind> {
-  readonly kind: K;
-  readonly settings: WorkTypes[K]['settings'] | Promise<WorkTypes[K]['settings']>;
+/** What a thread is started for. The settings may not be known yet: threads start meanwhile. */
+export interface Work<S, T, R> {
+  readonly kind: WorkKind<S, T, R>;
+  readonly settings: S | Promise<S>;
 }
 
 /** Does one task. @throws (rejects with) RevconvertError */
-export type Run<K extends WorkKind> = (task: WorkTypes[K]['task']) => Promise<WorkTypes[K]['result']>;
-
-type RunnerMaker<K extends WorkKind> = (settings: WorkTypes[K]['settings'], isStopped: () => boolean) => Promise<Run<K>>;
-
-/** Each is loaded where it is wanted only. */
-const MAKERS: { readonly [K in WorkKind]: () => Promise<RunnerMaker<K>> } = {
-  convert: async () => (await import('./tasks.js')).createTaskRunner,
-  verify: async () => (await import('./verify/runner.js')).createVerifyRunner,
-};
+export type Run<T, R> = (task: T) => Promise<R>;
 
 /**
- * Makes the function that does the work of one thread. What it takes is loaded while the settings are waited for.
+ * Makes the function that does the work of one thread.
  * @param isStopped asked between two batches: where it says so a task ends with CANCELLED
  * @throws RevconvertError ENGINE_MISSING, LEVEL
  */
-export async function createRunner<K extends WorkKind>({ kind, settings }: ComingWork<K>, isStopped: () => boolean): Promise<Run<K>> {
-  const make = await MAKERS[kind]();
+export type RunnerMaker<S, T, R> = (settings: S, isStopped: () => boolean) => Promise<Run<T, R>>;
+
+/** Makes the function that does the work of one thread. What it takes is loaded while the settings are waited for. */
+export async function createRunner<S, T, R>({ kind, settings }: Work<S, T, R>, isStopped: () => boolean): Promise<Run<T, R>> {
+  const make = await kind.load();
   return make(await settings, isStopped);
 }
 

@@ -1,3 +1,4 @@
+import type { ChangegroupVersion, WrittenVersion } from './changegroup-version.js';
 import type { ChangegroupRevision } from './items.js';
 
 /**
@@ -18,12 +19,6 @@ import type { ChangegroupRevision } from './items.js';
  *                    snapshot level (Mercurial 7.2)
  *     05  103        u8 protocol flags, then as 03; with bit 0 a chunk of sidedata follows (Mercurial 7.2; called 04 by 6.3)
  */
-export const CHANGEGROUP_VERSIONS = ['01', '02', '03', '04', '05'] as const;
-export type ChangegroupVersion = (typeof CHANGEGROUP_VERSIONS)[number];
-
-/** Those that this program writes. */
-export const WRITTEN_VERSIONS = ['01', '02', '03'] as const;
-export type WrittenVersion = (typeof WRITTEN_VERSIONS)[number];
 
 /** Bytes of the length of a chunk. */
 export const CHUNK_HEADER = 4;

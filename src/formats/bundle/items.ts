@@ -5,11 +5,11 @@ import type { Parameter,PartHeader } from './part-header.js';
  * What a bundle is made of, as it passes through a pipeline: the bundle begins, parts begin, hold groups of revisions or
  * plain bytes, and end, the bundle ends. Every kind of bundle is read into these, and written from them.
  *
- *     bundle ( part ( data* | ( group revisions* )* ) part-end )* end
+ *     bundle ( part ( data* | ( group ( revisions | chunks )* )* ) part-end )* end
  *
  * A part that interrupts another comes between two items of it. HG10 has one part, which stands in no header; so has HGS1.
  */
-export type BundleItem = BundleStart | PartStart | PartData | GroupStart | RevisionGroupBatch | PartEnd | BundleEnd;
+export type BundleItem = BundleStart | PartStart | PartData | GroupStart | RevisionGroupBatch | GroupChunks | PartEnd | BundleEnd;
 
 export type Container = 'HG10' | 'HG20' | 'HGS1';
 
@@ -58,6 +58,20 @@ export interface RevisionGroupBatch {
 
 export const MAX_GROUP_BATCH_REVISIONS = 512;
 export const MAX_GROUP_BATCH_BYTES = 1 << 20;
+
+/**
+ * Revisions that nobody looked at: whole chunks of a group as they stand in a changegroup of this version, one after the other.
+ * What has to look at revisions makes `revisions` of them (`parseChunks`).
+ */
+export interface GroupChunks {
+  readonly type: 'chunks';
+  readonly group: Group;
+  readonly version: ChangegroupVersion;
+  /** One or several pieces; a chunk may lie across two of them. */
+  readonly bytes: readonly Uint8Array[];
+  /** How many chunks they are. */
+  readonly revisions: number;
+}
 
 /** One revision in a changegroup. Nodes have 20 bytes; that of the null revision is all zeros. */
 export interface ChangegroupRevision {

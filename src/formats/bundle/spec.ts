@@ -1,6 +1,6 @@
 import { RevconvertError } from '../../errors.js';
-import type { WrittenVersion } from './changegroup.js';
-import { WRITTEN_VERSIONS } from './changegroup.js';
+import type { WrittenVersion } from './changegroup-version.js';
+import { WRITTEN_VERSIONS } from './changegroup-version.js';
 import type { BundleCompression, Container } from './items.js';
 
 /** A kind of bundle, as Mercurial's bundle specifications name them (source: `hg help bundlespec`, and what 6.3 and 7.2 take). */

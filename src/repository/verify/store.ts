@@ -23,7 +23,7 @@ export interface StoreVerification {
   readonly storeFolder: string;
   readonly settings: VerifySettings;
   readonly isInside: (path: BytePath) => boolean;
-  readonly lanes: readonly Run<'verify'>[];
+  readonly lanes: readonly Run<VerifyTask, VerifyResult>[];
   readonly signal: AbortSignal | undefined;
   /** Called with the stored bytes of each piece that is done, and whether it ends a number of revlogs. */
   readonly onDone: (bytes: number, revlogs: number) => void;
@@ -54,7 +54,7 @@ interface Piece {
  */
 export async function verifyStore(verification: StoreVerification): Promise<StoreFacts> {
   const state = new StoreState(verification);
-  const perform = async (piece: Piece, run: Run<'verify'>): Promise<void> => {
+  const perform = async (piece: Piece, run: Run<VerifyTask, VerifyResult>): Promise<void> => {
     const result = await run(piece.task);
     verification.onDone(piece.bytes, piece.take(result));
     state.takeReferences(result.references, piece.ids);

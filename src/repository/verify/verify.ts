@@ -18,6 +18,7 @@ import type { SourceSnapshot } from '../source-snapshot.js';
 import { checkUnchanged, takeSnapshot } from '../source-snapshot.js';
 import { looksLarge, threadsWorthFor } from '../thread-count.js';
 import { lockNotice, withSource } from '../with-source.js';
+import { VERIFY } from '../work-kinds.js';
 import { crossCheck } from './cross.js';
 import type { History } from './history.js';
 import { CrossFindings } from './history.js';
@@ -113,12 +114,12 @@ interface Looked extends StoreFacts {
 async function lookAtAll(repository: Repository, locks: HeldLocks, options: FilledOptions, findings: CrossFindings): Promise<Looked> {
   const settings = settingsFor(repository);
   // Threads take a while to start: in a store that is plainly large they do so while its files are looked at.
-  let pool = looksLarge(repository) ? createPool(options.jobs, { kind: 'verify', settings }) : undefined;
+  let pool = looksLarge(repository) ? createPool(options.jobs, { kind: VERIFY, settings }) : undefined;
   try {
     const discovery = discoverRevlogs(repository);
     const { revlogs } = discovery;
     const snapshot = locks.unlocked === undefined ? undefined : takeSnapshot(repository, revlogs);
-    pool ??= createPool(Math.min(options.jobs, threadsWorthFor(revlogs)), { kind: 'verify', settings });
+    pool ??= createPool(Math.min(options.jobs, threadsWorthFor(revlogs)), { kind: VERIFY, settings });
     const { lanes, threads } = await pool;
     const facts = await verifyStore({
       revlogs,
