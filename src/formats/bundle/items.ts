@@ -1,4 +1,5 @@
 import type { RevlogKind } from '../record.js';
+import type { ChangegroupVersion } from './changegroup-version.js';
 import type { Parameter,PartHeader } from './part-header.js';
 
 /**
