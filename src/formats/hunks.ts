@@ -74,3 +74,12 @@ export function deltaLimit(baseSize: number, rawSize: number): number {
 
 /** Largest text or chunk that Mercurial's signed 32-bit fields can say. */
 export const MAX_TEXT = 0x7fffffff;
+
+/** One hunk that puts a text in the place of the empty one. */
+export function fullReplacement(text: Uint8Array): Buffer {
+  const delta = Buffer.allocUnsafe(HUNK_HEADER + text.length);
+  delta.fill(0, 0, HUNK_HEADER);
+  delta.writeUInt32BE(text.length, HUNK_HEADER - 4);
+  delta.set(text, HUNK_HEADER);
+  return delta;
+}
