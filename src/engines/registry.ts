@@ -113,7 +113,7 @@ const MARKED_ENGINES = ENGINE_NAMES.map((name) => ENGINES[name]).filter(({ marke
  * @returns the level to use; undefined where the engine has no levels
  * @throws RevconvertError LEVEL, naming the range: not an integer within it, or the engine has no levels
  */
-export function checkLevel(engine: Engine, level: number | undefined): number | undefined {
+export function checkLevel(engine: Pick<Engine, 'levels'> & { readonly name: string }, level: number | undefined): number | undefined {
   const { name, levels } = engine;
   if (level === undefined) return levels?.default;
   if (levels === undefined) throw new RevconvertError('LEVEL', `engine ${name} has no levels, found ${level}`);

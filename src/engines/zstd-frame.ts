@@ -57,6 +57,7 @@ const CONTENT_SIZE_BYTES = [0, 2, 4, 8] as const;
 const HAS_CHECKSUM = 0x04;
 const RESERVED_BIT = 0x08;
 const SINGLE_SEGMENT = 0x20;
+const DICTIONARY_ID_FLAG = 0x03;
 
 /** Little-endian, unsigned, of 0 to 8 bytes; bytes beyond the end count as 0. */
 function readUintLE(bytes: Uint8Array, offset: number, length: number): number {
@@ -65,12 +66,34 @@ function readUintLE(bytes: Uint8Array, offset: number, length: number): number {
   return value;
 }
 
+/** The longest frame header, in bytes. */
+export const MAX_FRAME_HEADER = 18;
+
+/** Bytes of the header of a frame, of which at least the first 5 are given. */
+export function frameHeaderBytes(frame: Uint8Array): number {
+  const { idOffset, idBytes, sizeBytes } = headerLayout(frame[4] ?? 0);
+  return idOffset + idBytes + sizeBytes;
+}
+
+/** Where the fields of a frame header stand, by its descriptor. */
+function headerLayout(descriptor: number): { readonly singleSegment: boolean; readonly idOffset: number; readonly idBytes: number; readonly sizeBytes: number } {
+  const singleSegment = (descriptor & SINGLE_SEGMENT) !== 0;
+  const sizeFlag = descriptor >> 6;
+  return {
+    singleSegment,
+    idOffset: singleSegment ? 5 : 6,
+    idBytes: DICTIONARY_ID_BYTES[descriptor & DICTIONARY_ID_FLAG] ?? 0,
+    sizeBytes: sizeFlag === 0 && singleSegment ? 1 : (CONTENT_SIZE_BYTES[sizeFlag] ?? 0),
+  };
+}
+
 /**
- * Reads a frame header. A frame that needs a window that decoders refuse is a fault, as it is for Mercurial.
+ * Reads a frame header. A frame that needs a larger window than is allowed is a fault, as it is for Mercurial.
  * @param frame starts with the frame
+ * @param maxWindow in bytes
  * @returns the header, or a CHUNK_DAMAGED fault that says what was found
  */
-export function readFrameHeader(frame: Uint8Array): FrameHeader | DecodeFault {
+export function readFrameHeader(frame: Uint8Array, maxWindow = MAX_WINDOW_BYTES): FrameHeader | DecodeFault {
   if (frame.length < 5) return damaged('zstd', `${frame.length} bytes are too few for a frame header`);
   const magic = readUintLE(frame, 0, 4);
   if (magic !== ZSTD_MAGIC) {
@@ -78,11 +101,7 @@ export function readFrameHeader(frame: Uint8Array): FrameHeader | DecodeFault {
   }
   const descriptor = frame[4] ?? 0;
   if ((descriptor & RESERVED_BIT) !== 0) return damaged('zstd', 'the reserved bit of the frame header is set');
-  const singleSegment = (descriptor & SINGLE_SEGMENT) !== 0;
-  const sizeFlag = descriptor >> 6;
-  const sizeBytes = sizeFlag === 0 && singleSegment ? 1 : (CONTENT_SIZE_BYTES[sizeFlag] ?? 0);
-  const idBytes = DICTIONARY_ID_BYTES[descriptor & 3] ?? 0;
-  const idOffset = singleSegment ? 5 : 6;
+  const { singleSegment, idOffset, idBytes, sizeBytes } = headerLayout(descriptor);
   const headerBytes = idOffset + idBytes + sizeBytes;
   if (frame.length < headerBytes) {
     return damaged('zstd', `frame header takes ${headerBytes} bytes, found ${frame.length}`);
@@ -93,14 +112,13 @@ export function readFrameHeader(frame: Uint8Array): FrameHeader | DecodeFault {
       ? undefined
       : readUintLE(frame, idOffset + idBytes, sizeBytes) + (sizeBytes === 2 ? 256 : 0);
   const windowBytes = singleSegment ? (contentSize ?? 0) : windowOf(frame[5] ?? 0);
-  if (windowBytes > MAX_WINDOW_BYTES) {
-    return damaged('zstd', `frame needs a window of ${windowBytes} bytes, at most ${MAX_WINDOW_BYTES} are accepted`);
+  if (windowBytes > maxWindow) {
+    return damaged('zstd', `frame needs a window of ${windowBytes} bytes, at most ${maxWindow} are accepted`);
   }
   return { headerBytes, contentSize, windowBytes, dictionaryId, checksum: (descriptor & HAS_CHECKSUM) !== 0 };
 }
 
 const FIRST_MAGIC_BYTE = ZSTD_MAGIC & 0xff;
-const DICTIONARY_ID_FLAG = 0x03;
 
 /** The dictionary's ID lies within so many bytes from the start of a frame. */
 export const DICTIONARY_ID_END = 10;
