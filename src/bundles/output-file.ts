@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createWriteStream, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -15,42 +14,49 @@ import { flush } from '../repository/flush.js';
  * @throws RevconvertError what the bytes throw; NO_SPACE, SYSTEM; CANCELLED
  */
 export async function writeToStream(bytes: AsyncIterable<Buffer>, output: Writable, signal?: AbortSignal): Promise<boolean> {
-  let gone = false;
-  let failure: unknown;
-  const onError = (error: NodeJS.ErrnoException): void => {
-    if (error.code === 'EPIPE') gone = true;
-    else failure = error;
-  };
-  output.on('error', onError);
+  const ending = watchEnd(output);
   try {
     for await (const piece of bytes) {
-      if (gone) return false;
-      if (failure !== undefined) throw toRevconvertError(failure, { path: 'standard output' });
+      if (ending.isGone()) return false;
       signal?.throwIfAborted();
       if (!output.write(piece)) await writable(output, signal);
     }
     await new Promise<void>((resolve) => output.write('', () => resolve()));
-    if (failure !== undefined) throw toRevconvertError(failure, { path: 'standard output' });
-    return !gone;
+    return !ending.isGone();
   } finally {
-    output.off('error', onError);
+    ending.stop();
   }
 }
 
+/** Listens for the end of an output that comes too early. */
+function watchEnd(output: Writable): { readonly isGone: () => boolean; readonly stop: () => void } {
+  const errors: NodeJS.ErrnoException[] = [];
+  const note = (error: NodeJS.ErrnoException): void => void errors.push(error);
+  output.on('error', note);
+  return {
+    /** @throws RevconvertError where it is not its reader that went away */
+    isGone() {
+      const failure = errors.find(({ code }) => code !== 'EPIPE');
+      if (failure !== undefined) throw toRevconvertError(failure, { path: 'standard output' });
+      return errors.length > 0;
+    },
+    stop: () => void output.off('error', note),
+  };
+}
+
 /** Waits until there is room, or there will be none any more. */
-async function writable(output: Writable, signal: AbortSignal | undefined): Promise<void> {
-  if (output.destroyed || output.errored !== null) return;
-  const settled = new AbortController();
-  const either = signal === undefined ? settled.signal : AbortSignal.any([settled.signal, signal]);
-  try {
-    await Promise.race([once(output, 'drain', { signal: either }), once(output, 'close', { signal: either })]);
-  } catch (error) {
-    signal?.throwIfAborted();
-    // The error of the stream is heard by whoever listens for it.
-    if (output.errored === null) throw error;
-  } finally {
-    settled.abort();
-  }
+function writable(output: Writable, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const events = ['drain', 'close', 'error'] as const;
+    const done = (): void => {
+      for (const event of events) output.off(event, done);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    for (const event of events) output.on(event, done);
+    signal?.addEventListener('abort', done);
+    if (output.destroyed || signal?.aborted === true) done();
+  });
 }
 
 /**

@@ -27,7 +27,7 @@ export const hunk = (from: number, to: number, text: Buffer | string): Buffer =>
 
 /** The node of a text with these parents. */
 export const nodeOf = (p1: Buffer, p2: Buffer, text: Buffer | string): Buffer => {
-  const [first, second] = [p1, p2].sort(Buffer.compare) as [Buffer, Buffer];
+  const [first, second] = p1.compare(p2) > 0 ? [p2, p1] : [p1, p2];
   return createHash('sha1').update(first).update(second).update(text).digest();
 };
 

@@ -1,5 +1,5 @@
-import type { ChangegroupVersion } from './changegroup-version.js';
 import { CHUNK_HEADER, NODE, REVISION_HEADER } from './changegroup.js';
+import type { ChangegroupVersion } from './changegroup-version.js';
 import type { ChangegroupRevision } from './items.js';
 
 /** Versions whose revisions are a header and hunks, and nothing else. */

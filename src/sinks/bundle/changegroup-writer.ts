@@ -1,6 +1,6 @@
 import { RevconvertError } from '../../errors.js';
-import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import { CHUNK_HEADER, encodeRevisionHeader, hasTreeGroups } from '../../formats/bundle/changegroup.js';
+import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import type { Group, GroupChunks, RevisionGroupBatch } from '../../formats/bundle/items.js';
 import type { PayloadWriter } from './payload-writer.js';
 

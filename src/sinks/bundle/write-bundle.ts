@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { Duplex as DuplexStream } from 'node:stream';
 
-import { compressBundle } from '../../engines/streams/compress.js';
+import { compressBundle } from '../../engines/streams/compress-bundle.js';
 import { RevconvertError } from '../../errors.js';
 import type { BundleItem } from '../../formats/bundle/items.js';
 import type { BundleItems } from '../../streams/bundle/stage.js';

@@ -1,13 +1,13 @@
 import type { ErrorPlace } from '../../errors.js';
 import { RevconvertError } from '../../errors.js';
+import { CHUNK_HEADER, hasTreeGroups, REVISION_HEADER } from '../../formats/bundle/changegroup.js';
 import type { ChangegroupVersion } from '../../formats/bundle/changegroup-version.js';
 import { CHANGEGROUP_VERSIONS } from '../../formats/bundle/changegroup-version.js';
-import type { PartHeader } from '../../formats/bundle/part-header.js';
-import { partParameter } from '../../formats/bundle/part-header.js';
-import { CHUNK_HEADER, hasTreeGroups, REVISION_HEADER } from '../../formats/bundle/changegroup.js';
 import type { ChangegroupRevision, Group } from '../../formats/bundle/items.js';
 import { groupName, MAX_GROUP_BATCH_BYTES, MAX_GROUP_BATCH_REVISIONS } from '../../formats/bundle/items.js';
 import { hasSidedata, parseRevision } from '../../formats/bundle/parse-revision.js';
+import type { PartHeader } from '../../formats/bundle/part-header.js';
+import { partParameter } from '../../formats/bundle/part-header.js';
 import { isReleased04, parseRevision04 } from './parse-revision-04.js';
 import type { ParserContext, Parsing } from './parser.js';
 import { errorHere, more, take } from './parser.js';
@@ -144,7 +144,7 @@ class ChunkBatch {
 
   add(chunk: Buffer): void {
     const last = this.#pieces.at(-1);
-    if (last !== undefined && last.buffer === chunk.buffer && last.byteOffset + last.length === chunk.byteOffset) {
+    if (last?.buffer === chunk.buffer && last.byteOffset + last.length === chunk.byteOffset) {
       this.#pieces[this.#pieces.length - 1] = Buffer.from(last.buffer, last.byteOffset, last.length + chunk.length);
     } else {
       this.#pieces.push(chunk);

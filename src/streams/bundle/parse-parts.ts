@@ -1,6 +1,6 @@
+import { RevconvertError } from '../../errors.js';
 import type { PartHeader } from '../../formats/bundle/part-header.js';
 import { parsePartHeader, partName } from '../../formats/bundle/part-header.js';
-import { RevconvertError } from '../../errors.js';
 import { ByteFeed } from './byte-feed.js';
 import { parseChangegroup } from './parse-changegroup.js';
 import type { ParserContext, Parsing } from './parser.js';

@@ -1,7 +1,7 @@
-import type { BundleItem } from '../../formats/bundle/items.js';
-import type { PartHeader } from '../../formats/bundle/part-header.js';
 import type { ErrorCode } from '../../errors.js';
 import { RevconvertError } from '../../errors.js';
+import type { BundleItem } from '../../formats/bundle/items.js';
+import type { PartHeader } from '../../formats/bundle/part-header.js';
 import type { ByteFeed } from './byte-feed.js';
 
 /** Reads a format out of a feed: yields where more bytes are needed, or a promise that has to be waited for. */

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { Duplex as DuplexStream } from 'node:stream';
 
-import { decompressBundle } from '../../engines/streams/decompress.js';
+import { decompressBundle } from '../../engines/streams/decompress-bundle.js';
 import { RevconvertError, toRevconvertError } from '../../errors.js';
 import type { BundleCompression, BundleItem, BundleStart } from '../../formats/bundle/items.js';
 import { compressionOfCode, MAGIC_BYTES, readMagic } from '../../formats/bundle/magic.js';
