@@ -75,11 +75,25 @@ export function deltaLimit(baseSize: number, rawSize: number): number {
 /** Largest text or chunk that Mercurial's signed 32-bit fields can say. */
 export const MAX_TEXT = 0x7fffffff;
 
-/** One hunk that puts a text in the place of the empty one. */
-export function fullReplacement(text: Uint8Array): Buffer {
+/**
+ * One hunk that puts a text in the place of another.
+ * @param baseSize length of the other. @default 0: of the empty text
+ */
+export function fullReplacement(text: Uint8Array, baseSize = 0): Buffer {
   const delta = Buffer.allocUnsafe(HUNK_HEADER + text.length);
-  delta.fill(0, 0, HUNK_HEADER);
-  delta.writeUInt32BE(text.length, HUNK_HEADER - 4);
+  delta.writeUInt32BE(0, 0);
+  delta.writeUInt32BE(baseSize, 4);
+  delta.writeUInt32BE(text.length, 8);
   delta.set(text, HUNK_HEADER);
   return delta;
+}
+
+/**
+ * Whether a delta takes nothing over from its base.
+ * @param baseSize length of the base; below 0: unknown, and what the delta says of it is believed
+ */
+export function replacesAll(delta: Uint8Array, baseSize: number): boolean {
+  if (delta.length < HUNK_HEADER) return false;
+  const isFirst = readHunkField(delta, 0) === 0 && HUNK_HEADER + readHunkField(delta, 8) === delta.length;
+  return isFirst && (baseSize < 0 || readHunkField(delta, 4) === baseSize);
 }

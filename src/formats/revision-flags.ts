@@ -23,3 +23,20 @@ const NOT_HASHED = FLAG_CENSORED | FLAG_ELLIPSIS | FLAG_EXTERNAL;
  * elsewhere (a pointer stands in its place).
  */
 export const isHashed = (flags: number): boolean => (flags & NOT_HASHED) === 0;
+
+const NAMES: readonly (readonly [number, string])[] = [
+  [FLAG_CENSORED, 'censored'],
+  [FLAG_ELLIPSIS, 'ellipsis'],
+  [FLAG_EXTERNAL, 'stored elsewhere'],
+  [0x1000, 'has copies info'],
+  [FLAG_HAS_META, 'has metadata'],
+  [FLAG_SNAPSHOT, 'snapshot'],
+  [FLAGS_QUALITY, 'quality of the delta'],
+];
+
+/** Flags as a person knows them; those that have no name in hexadecimal. */
+export function flagNames(flags: number): string[] {
+  const known = NAMES.filter(([bits]) => (flags & bits) !== 0);
+  const rest = known.reduce((left, [bits]) => left & ~bits, flags);
+  return [...known.map(([, name]) => name), ...(rest === 0 ? [] : [`0x${rest.toString(16).padStart(4, '0')}`])];
+}

@@ -28,6 +28,12 @@ export const REVISION_HEADER: Readonly<Record<ChangegroupVersion, number>> = { '
 
 export const NODE = 20;
 
+/** Whether 20 bytes are the node of the null revision, which stands for a parent or base that is not there. */
+export function isNullNode(node: Uint8Array): boolean {
+  for (let i = 0; i < NODE; i++) if (node[i] !== 0) return false;
+  return true;
+}
+
 /** Whether a group of directories stands between manifest and files. */
 export const hasTreeGroups = (version: ChangegroupVersion): boolean => version >= '03';
 

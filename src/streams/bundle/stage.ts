@@ -10,7 +10,11 @@ import type { BundleItem } from '../../formats/bundle/items.js';
  * A stage of a bundle pipeline: a plain function from an item to what takes its place: an item, several, or none. It owns
  * what it is given. The last item is `end`: what is held back comes out before it.
  */
-export type BundleStage = (item: BundleItem) => MaybePromise<BundleItem | readonly BundleItem[]>;
+export interface BundleStage {
+  (item: BundleItem): MaybePromise<BundleItem | readonly BundleItem[]>;
+  /** Called once when no more items come, whether the last one was seen or not: gives back what the stage holds of the system. */
+  close?: () => void;
+}
 
 /** Items, in the portions in which they came. */
 export type BundleItems = AsyncIterable<readonly BundleItem[]>;
@@ -54,21 +58,29 @@ async function finishLater(stage: BundleStage, rest: readonly BundleItem[], firs
 
 const isList = (made: BundleItem | readonly BundleItem[]): made is readonly BundleItem[] => Array.isArray(made);
 
-/** Items that go through stages. */
+/** Items that go through stages. These are closed when all is done, when something fails, and when nobody wants any more. */
 export async function* throughStages(items: BundleItems, stages: readonly BundleStage[]): AsyncGenerator<readonly BundleItem[], void, void> {
   if (stages.length === 0) {
     yield* items;
     return;
   }
   const run = chainBundleStages(stages);
-  for await (const portion of items) {
-    const output: BundleItem[] = [];
-    for (const item of portion) {
-      const made = run(item);
-      output.push(...(isPromise(made) ? await made : made));
+  try {
+    for await (const portion of items) {
+      const output: BundleItem[] = [];
+      for (const item of portion) {
+        const made = run(item);
+        output.push(...(isPromise(made) ? await made : made));
+      }
+      if (output.length > 0) yield output;
     }
-    if (output.length > 0) yield output;
+  } finally {
+    closeBundleStages(stages);
   }
+}
+
+export function closeBundleStages(stages: readonly BundleStage[]): void {
+  for (const stage of stages) stage.close?.();
 }
 
 /** Items that wait in a stream between two stages; one may hold a MiB. */
@@ -80,5 +92,7 @@ export function toBundleTransform(...stages: readonly BundleStage[]): Duplex {
   const step = async function* (item: BundleItem): AsyncGenerator<BundleItem, void, void> {
     yield* await run(item);
   };
-  return asStream(step, { writableHighWaterMark: ITEMS_IN_FLIGHT, readableHighWaterMark: ITEMS_IN_FLIGHT });
+  const stream = asStream(step, { writableHighWaterMark: ITEMS_IN_FLIGHT, readableHighWaterMark: ITEMS_IN_FLIGHT });
+  stream.once('close', () => closeBundleStages(stages));
+  return stream;
 }
