@@ -60,12 +60,20 @@ export function encodeStreamHeader({ files, bytes, requirements }: StreamHeader)
   return Buffer.concat([fixed, list]);
 }
 
-/** The header of a stream2 part, as Mercurial writes it. */
+/** Bytes that the value of a part's parameter may have. */
+const MAX_VALUE = 255;
+
+/**
+ * The header of a stream2 part, as Mercurial writes it.
+ * @throws RevconvertError BUNDLE_HOLDS: more requirements than it has room for
+ */
 export function streamPartHeader({ files, bytes, requirements }: StreamHeader, id: number): PartHeader {
+  const list = encodeURIComponent(requirements.join(','));
+  if (list.length > MAX_VALUE) throw new RevconvertError('BUNDLE_HOLDS', `stream2 has room for ${MAX_VALUE} bytes of requirements, and there are ${list.length}`);
   const mandatoryParameters = [
     { name: 'bytecount', value: String(bytes) },
     { name: 'filecount', value: String(files) },
-    { name: 'requirements', value: encodeURIComponent(requirements.join(',')) },
+    { name: 'requirements', value: list },
   ];
   return { type: 'stream2', id, mandatory: true, mandatoryParameters, advisoryParameters: [] };
 }
