@@ -1,11 +1,7 @@
 import { RevconvertError } from '../errors.js';
 import type { BundleSpec } from '../formats/bundle/spec.js';
 import { parseBundleSpec } from '../formats/bundle/spec.js';
-
-/** What revisions of a changegroup are made deltas against. */
-export type BundleRedelta = 'parent' | 'previous' | 'none';
-
-export const BUNDLE_REDELTAS: readonly BundleRedelta[] = ['parent', 'previous', 'none'];
+import type { RedeltaMode } from '../transforms/bundle/redelta.js';
 
 /** One thing that is done to a bundle on its way. */
 export type FilterStep =
@@ -13,7 +9,7 @@ export type FilterStep =
   | { readonly type: 'drop-parts'; readonly parts: readonly string[] }
   /** Leaves all other parts out. */
   | { readonly type: 'only-parts'; readonly parts: readonly string[] }
-  | { readonly type: 'redelta'; readonly mode: BundleRedelta }
+  | { readonly type: 'redelta'; readonly mode: RedeltaMode }
   /** A stage of the user's own: the file of an ES module. */
   | { readonly type: 'module'; readonly path: string };
 

@@ -19,10 +19,11 @@ export interface Command {
   readonly exitStatus?: string;
   /**
    * @param positionals arguments that are no options
+   * @param argv the arguments as they were given, for who has to know their order
    * @returns the exit status
    * @throws RevconvertError USAGE; otherwise as the library
    */
-  run(positionals: readonly string[], options: RawOptions, signal: AbortSignal): Promise<number>;
+  run(positionals: readonly string[], options: RawOptions, signal: AbortSignal, argv: readonly string[]): Promise<number>;
 }
 
 /** A command that is asked for by its name. */

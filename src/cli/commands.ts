@@ -1,3 +1,4 @@
+import { bundleCommand } from './bundle-command.js';
 import type { Command, NamedCommand } from './command.js';
 import { convertCommand } from './convert-command.js';
 import { DICT_VERBS, dictCommand } from './dict-command.js';
@@ -9,6 +10,7 @@ const NAMED: readonly NamedCommand[] = [
   { name: 'stats', args: '<repository>', summary: 'say what a store is made of', command: statsCommand },
   { name: 'perf', args: '<repository>', summary: 'measure how fast a store is read', command: perfCommand },
   { name: 'verify', args: '<repository>', summary: 'check every revision, and what they say of each other', command: verifyCommand },
+  { name: 'bundle', args: '[in] [out]', summary: 'make bundles of one kind another, of repositories, or repositories of them', command: bundleCommand },
   { name: 'dict', args: '<command>', summary: 'train, list and measure zstd dictionaries', command: dictCommand },
 ];
 

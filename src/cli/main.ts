@@ -87,7 +87,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       sayResult(VERSION);
       return EXIT.done;
     }
-    return await command.run(parsed._.map(String), parsed, signal);
+    return await command.run(parsed._.map(String), parsed, signal, rest);
   } catch (error) {
     const failure = toRevconvertError(error);
     sayError(failure, json);

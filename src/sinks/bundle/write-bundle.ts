@@ -31,7 +31,7 @@ export async function* writeBundleBytes(items: BundleItems, options: WriteBundle
     const first = await iterator.next();
     const [start, ...rest] = first.done === true ? [] : first.value;
     if (start?.type !== 'bundle') throw new RevconvertError('INTERNAL', 'a bundle begins with what it is');
-    const { level, threads, compress = (source) => compressBundle(start.compression, source, { level, threads }) } = options;
+    const { level, threads, compress = (source: AsyncIterable<Buffer>) => compressBundle(start.compression, source, { level, threads }) } = options;
     yield encodeStart(start);
     yield* compress(encodeBody(new BodyEncoder(start.container), rest, iterator));
   } finally {

@@ -1,0 +1,83 @@
+import type { Container } from '../formats/bundle/items.js';
+import { writeBundleBytes } from '../sinks/bundle/write-bundle.js';
+import type { BundleItems, BundleStage } from '../streams/bundle/stage.js';
+import { throughStages } from '../streams/bundle/stage.js';
+import { createStreamStage } from '../transforms/bundle/convert-stream.js';
+import { createRedeltaStage } from '../transforms/bundle/redelta.js';
+import { refuseUnknownParts } from '../transforms/bundle/refuse-unknown-parts.js';
+import { retarget } from '../transforms/bundle/retarget.js';
+import { selectParts } from '../transforms/bundle/select-parts.js';
+import { bzip2Compressor } from './bzip2-program.js';
+import type { ItemCounts } from './count-items.js';
+import { countItems } from './count-items.js';
+import { loadFilter } from './filter-module.js';
+import { meter } from './meter.js';
+import type { FilledBundleOptions, FilterStep } from './options.js';
+import { recodeParts } from './recode-parts.js';
+import { targetVersion } from './target-version.js';
+
+/** What went into a bundle, or came out. */
+export interface BundleSide extends ItemCounts {
+  /** As it is stored, compressed. */
+  readonly bytes: number;
+}
+
+/** What became of a bundle. */
+export interface BundleSummary {
+  readonly from: BundleSide;
+  readonly to: BundleSide;
+}
+
+/** A bundle that is being written. */
+export interface BundleOutput {
+  /** Its bytes. Where this throws, what was given out has no end mark: no reader takes it for whole. */
+  readonly bytes: AsyncGenerator<Buffer, void, void>;
+  /** Complete when the bytes are. */
+  readonly summary: () => BundleSummary;
+}
+
+export interface ItemSource {
+  /** Bytes that were read so far. */
+  readonly bytesRead: () => number;
+}
+
+/**
+ * Lets items through filters, makes them a bundle of the kind that is wanted, and writes it.
+ * @throws RevconvertError FILTER_MODULE, BZIP_PROGRAM, LEVEL before anything is read
+ */
+export async function writeItems(items: BundleItems, options: FilledBundleOptions, { bytesRead }: ItemSource): Promise<BundleOutput> {
+  const before = countItems();
+  const after = countItems();
+  const filters = await Promise.all(options.filters.map((step) => createFilter(step, options)));
+  const { level, threads, signal } = options;
+  const compress = options.spec?.compression === 'bzip2' ? await bzip2Compressor({ level, signal }) : undefined;
+  const stages = [before.stage, ...filters, refuseUnknownParts(), createStreamStage(options.spec), ...targetStages(options, () => before.counts().container), after.stage];
+  const written = meter(writeBundleBytes(throughStages(items, stages), { level, threads, compress }));
+  return {
+    bytes: written.bytes,
+    summary: () => ({ from: { ...before.counts(), bytes: bytesRead() }, to: { ...after.counts(), bytes: written.count() } }),
+  };
+}
+
+async function createFilter(step: FilterStep, { onNotice }: FilledBundleOptions): Promise<BundleStage> {
+  switch (step.type) {
+    case 'drop-parts':
+      return selectParts(({ type }) => !step.parts.includes(type));
+    case 'only-parts':
+      return selectParts(({ type }) => step.parts.includes(type));
+    case 'redelta':
+      return createRedeltaStage(step.mode);
+    case 'module':
+      return loadFilter(step.path, { onNotice });
+  }
+}
+
+/** Whether a filter looks at revisions, which must be records then. */
+export const hasRevisionFilters = (filters: readonly FilterStep[]): boolean => filters.some(({ type }) => type === 'redelta' || type === 'module');
+
+/** What makes a bundle one of the kind that is wanted. */
+function targetStages({ spec, onNotice }: FilledBundleOptions, source: () => Container | undefined): BundleStage[] {
+  const recode = recodeParts((part) => targetVersion(part, spec, source()));
+  if (spec === undefined) return [recode];
+  return [recode, retarget(spec, ({ type }) => onNotice(`the part ${type} is left out: the target has no room for it, and whoever needs it makes it anew`))];
+}

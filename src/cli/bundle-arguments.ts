@@ -1,0 +1,132 @@
+import type { Options } from 'yargs';
+
+import type { FilterStep } from '../bundles/options.js';
+import { RevconvertError } from '../errors.js';
+import { REDELTA_MODES } from '../transforms/bundle/redelta.js';
+import type { RawOptions } from './command.js';
+import { flagOption, numberOption, textOption, textOptions } from './command.js';
+
+/** What is done with a bundle, or a repository. */
+export type BundleMode = 'convert' | 'inspect' | 'verify' | 'from-repo' | 'to-repo';
+
+/** Standard input, or output. */
+export const STANDARD = '-';
+
+/** What the command line asked for. */
+export interface BundleArguments {
+  readonly mode: BundleMode;
+  readonly input: string;
+  readonly output: string;
+}
+
+/** The options of a bundle's own; those of a repository that is made of one are those of a conversion. */
+export const BUNDLE_OPTIONS = {
+  to: {
+    type: 'string',
+    requiresArg: true,
+    describe:
+      "Kind of bundle to write, as `hg bundle -t` names it: none, gzip, bzip2 or zstd, with -v1 or -v2 (zstd without v1), and parameters: 'zstd-v2;level=19;cg.version=03'; stream clones: none-packed1, 'none-v2;stream=v2' [default: that of the source]. With --to-repo: compression of the new store",
+  },
+  level: { type: 'string', requiresArg: true, describe: 'Compression level (gzip 0-9, default 6; bzip2 1-9, default 9; zstd 1-22, default 3)' },
+  threads: { type: 'string', requiresArg: true, describe: 'Threads that compress zstd beside the main one; 0: none [default: 1]; the output of 1 and more is the same' },
+  'drop-part': { type: 'string', requiresArg: true, describe: 'Leave parts of this type out; may be repeated' },
+  'only-part': { type: 'string', requiresArg: true, describe: 'Leave all parts out but those of this type; may be repeated' },
+  filter: { type: 'string', requiresArg: true, describe: 'An ES module that looks at the revisions as they pass, and may drop files; may be repeated (docs/bundles.md). Filters, --drop-part and --redelta act in the order given' },
+  redelta: {
+    type: 'string',
+    requiresArg: true,
+    describe: `What deltas are made against: ${REDELTA_MODES.join(', ')} (none: each changeset whole; other revisions as they are). With --to-repo as in a conversion: never, parent, multibase, all, fulladd`,
+  },
+  'max-window': { type: 'string', requiresArg: true, describe: 'The largest window of a zstd stream that is read, in MiB [default: 128]' },
+  inspect: { type: 'boolean', describe: 'Print what the bundle is made of, as `hg debugbundle` does' },
+  all: { type: 'boolean', describe: 'With --inspect: every revision' },
+  verify: { type: 'boolean', describe: 'Rebuild and hash every revision whose delta base is in the bundle; write nothing' },
+  'from-repo': { type: 'string', requiresArg: true, describe: 'Make the bundle of this repository' },
+  'rev-range': { type: 'string', requiresArg: true, describe: 'With --from-repo: only the revisions A to B, as A:B, by number; for receivers that have all before A' },
+  'to-repo': { type: 'string', requiresArg: true, describe: 'Make a new repository of the bundle, in this folder' },
+  stream: { type: 'boolean', describe: 'With --from-repo: a stream clone bundle (the files of the store)' },
+} as const satisfies Readonly<Record<string, Options>>;
+
+/** Options that may be given more than once, where each counts. */
+export const REPEATABLE_BUNDLE_OPTIONS = ['drop-part', 'only-part', 'filter', 'redelta'] as const;
+
+const MODES = ['inspect', 'verify', 'from-repo', 'to-repo'] as const;
+
+/**
+ * What is to be done, and with which files.
+ * @throws RevconvertError USAGE
+ */
+export function readBundleArguments(positionals: readonly string[], raw: RawOptions): BundleArguments {
+  const given = MODES.filter((mode) => (mode === 'inspect' || mode === 'verify' ? flagOption(raw, mode) === true : textOption(raw, mode) !== undefined));
+  if (given.length > 1) throw new RevconvertError('USAGE', `--${given.join(' and --')} do not go together`);
+  const mode = given[0] ?? 'convert';
+  const most = mode === 'convert' ? 2 : 1;
+  if (positionals.length > most) throw new RevconvertError('USAGE', mode === 'convert' ? 'only a bundle to read and one to write are expected' : `with --${mode} only one bundle is expected`);
+  const [first = STANDARD, second = STANDARD] = positionals;
+  if (first === '' || second === '') throw new RevconvertError('USAGE', 'the name of a bundle is missing');
+  checkCompany(mode, raw);
+  return mode === 'from-repo' ? { mode, input: STANDARD, output: first } : { mode, input: first, output: second };
+}
+
+/** Options that have a meaning in some modes only. */
+const COMPANY: readonly (readonly [option: string, modes: readonly BundleMode[]])[] = [
+  ['all', ['inspect']],
+  ['rev-range', ['from-repo']],
+  ['stream', ['from-repo', 'to-repo']],
+  ['threads', ['convert', 'from-repo']],
+  ['drop-part', ['convert', 'from-repo', 'to-repo']],
+  ['only-part', ['convert', 'from-repo', 'to-repo']],
+  ['filter', ['convert', 'from-repo', 'to-repo']],
+  ['redelta', ['convert', 'from-repo', 'to-repo']],
+  ['to', ['convert', 'from-repo', 'to-repo']],
+  ['level', ['convert', 'from-repo', 'to-repo']],
+];
+
+function checkCompany(mode: BundleMode, raw: RawOptions): void {
+  for (const [option, modes] of COMPANY) {
+    if (raw[option] === undefined || modes.includes(mode)) continue;
+    throw new RevconvertError('USAGE', mode === 'convert' ? `--${option} goes with ${modes.map((one) => `--${one}`).join(' or ')}` : `--${option} does not go with --${mode}`);
+  }
+}
+
+/**
+ * The filters in the order in which they were given, which the parsed options do not tell.
+ * @param argv the command line
+ * @throws RevconvertError USAGE
+ */
+export function readFilters(argv: readonly string[], raw: RawOptions): FilterStep[] {
+  const steps: FilterStep[] = [];
+  const only = textOptions(raw, 'only-part');
+  const left = new Map<string, string[]>(['drop-part', 'filter', 'redelta'].map((name) => [name, [...textOptions(raw, name)]]));
+  for (const argument of argv) {
+    const name = /^--([a-z-]+)(?:=|$)/.exec(argument)?.[1] ?? '';
+    if (name === 'only-part' && !steps.some(({ type }) => type === 'only-parts')) steps.push({ type: 'only-parts', parts: only.map(partType) });
+    const value = left.get(name)?.shift();
+    if (value !== undefined) steps.push(stepOf(name, value));
+  }
+  return steps;
+}
+
+function stepOf(name: string, value: string): FilterStep {
+  if (name === 'drop-part') return { type: 'drop-parts', parts: [partType(value)] };
+  if (name === 'filter') return { type: 'module', path: value };
+  const mode = REDELTA_MODES.find((one) => one === value);
+  if (mode === undefined) throw new RevconvertError('USAGE', `--redelta: one of ${REDELTA_MODES.join(', ')} is expected, found '${value}'`);
+  return { type: 'redelta', mode };
+}
+
+/** Parts are known in lower case, whether they are mandatory or not. */
+function partType(text: string): string {
+  if (/^[a-zA-Z0-9_:-]+$/.test(text)) return text.toLowerCase();
+  throw new RevconvertError('USAGE', `the type of a part is expected, like obsmarkers, found '${text}'`);
+}
+
+const MIB = 1 << 20;
+
+/** In bytes. @throws RevconvertError USAGE */
+export function readMaxWindow(raw: RawOptions): number | undefined {
+  const mib = numberOption(raw, 'max-window');
+  if (mib === undefined) return undefined;
+  if (Number.isInteger(mib) && mib >= 1 && mib <= 2048) return mib * MIB;
+  throw new RevconvertError('USAGE', `--max-window: MiB from 1 to 2048 are expected, found ${mib}`);
+}
