@@ -59,7 +59,7 @@ export class ChangegroupWriter {
 
   #goTo(section: number, group?: Group): void {
     this.#closeGroup();
-    if (section < this.#section || (section === this.#section && group?.name === '')) throw new RevconvertError('INTERNAL', `a group of section ${this.#sections[section] ?? ''} behind section ${this.#sections[this.#section] ?? ''}`);
+    if (section < 0 || section < this.#section || (section === this.#section && group?.name === '')) throw new RevconvertError('INTERNAL', `a group of section ${this.#sections[section] ?? ''} behind section ${this.#sections[this.#section] ?? ''}`);
     while (this.#section < section) {
       if (this.#section >= 0) this.payload.write(EMPTY_CHUNK);
       this.#section++;
