@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../engines/engine.js';
 import { andThen } from '../engines/engine.js';
 import { RevconvertError } from '../errors.js';
 import { asBuffer } from '../formats/bytes.js';
@@ -6,14 +7,25 @@ import { FULL_TEXT, NULL_BASE } from '../formats/record.js';
 import type { RevlogIndex } from '../formats/revlog-index.js';
 import { applyDelta } from './apply.js';
 import { patchInPlace } from './patch-in-place.js';
-import type { TextResolver, TextResolverOptions } from './text-resolver.js';
+import type { TextResolverOptions } from './text-resolver.js';
 import { createTextSource } from './text-resolver.js';
+
+/** What there has to be of a revision whose text is resolved. */
+export type ResolvedRevision = Pick<Revision, 'rev' | 'deltaBase' | 'baseSize' | 'rawSize' | 'delta'>;
+
+/** A `TextResolver` that needs less of a revision. */
+export interface RunningResolver {
+  /** The text of the next revision; as in `TextResolver`, but a text in memory of the cache in any case. */
+  resolve(revision: ResolvedRevision): MaybePromise<Buffer>;
+  textOf(rev: number): MaybePromise<Uint8Array>;
+  settle(revision: Pick<Revision, 'rev'>): void;
+}
 
 /**
  * A resolver for who only looks at each text once, in order: a base that nothing else needs is turned into the text
  * that is built on it, in its own memory. Every text lies in memory of the cache, whatever the revision is.
  */
-export function createRunningResolver({ cache, lastUse, fetch }: TextResolverOptions): TextResolver {
+export function createRunningResolver({ cache, lastUse, fetch }: TextResolverOptions): RunningResolver {
   let current: Buffer | undefined;
 
   const keep = (text: Buffer): Buffer => {
@@ -22,7 +34,7 @@ export function createRunningResolver({ cache, lastUse, fetch }: TextResolverOpt
   };
 
   /** @param isOwn nothing else needs the base: its memory may be used */
-  const build = (revision: Revision, base: Buffer, delta: Buffer, isOwn: boolean): Buffer => {
+  const build = (revision: ResolvedRevision, base: Buffer, delta: Buffer, isOwn: boolean): Buffer => {
     const { rawSize, baseSize } = revision;
     const isExpected = baseSize < 0 || base.length === baseSize;
     const inPlace = isOwn && isExpected ? patchInPlace(base, delta) : undefined;
@@ -61,7 +73,7 @@ export function createRunningResolver({ cache, lastUse, fetch }: TextResolverOpt
 
 const EMPTY = Buffer.alloc(0);
 
-function checked(revision: Revision, text: Buffer, written: number): Buffer {
+function checked(revision: ResolvedRevision, text: Buffer, written: number): Buffer {
   if (written === revision.rawSize) return text;
   throw new RevconvertError('CHUNK_SIZE', `the delta does not make a text of ${revision.rawSize} bytes of its base`, { rev: revision.rev });
 }
