@@ -2,12 +2,14 @@ import { createInflate } from 'node:zlib';
 
 import { streamDamaged, streamTrailing, streamTruncated } from './faults.js';
 import { NodeStreamDriver } from './node-stream.js';
+import { passThrough } from './none.js';
 import { readAhead } from './read-ahead.js';
 import type { Pieces, StreamDecompressOptions } from './stream-engine.js';
-import { StreamInput } from './stream-input.js';
 
 /** Bytes that are inflated at a stretch. What the last of them made is lost where it is damaged. */
 const INPUT_BYTES = 128 * 1024;
+/** Bytes that are read while others are inflated: each stretch costs a way through the thread pool, however short it is. */
+const INPUT_AHEAD_BYTES = 256 * 1024;
 /** Bytes of a buffer that outputs lie in. Half or twice of it is no faster. */
 const OUTPUT_BYTES = 512 * 1024;
 /** Bytes that are inflated while nobody asks for them yet. */
@@ -18,16 +20,15 @@ export const inflate = (source: AsyncIterable<Uint8Array>, options: StreamDecomp
   readAhead((signal) => inflatePieces(source, options.start ?? 0, signal), AHEAD_BYTES, options.signal);
 
 async function* inflatePieces(source: AsyncIterable<Uint8Array>, start: number, signal: AbortSignal): Pieces {
-  const input = new StreamInput(source, INPUT_BYTES, start, signal);
   const driver = new NodeStreamDriver(createInflate({ chunkSize: OUTPUT_BYTES }));
   try {
     let begin = start;
-    for (let piece = await input.next(); piece !== undefined; piece = await input.next()) {
+    for await (const piece of readAhead((inner) => passThrough(source, { signal: inner, most: INPUT_BYTES }), INPUT_AHEAD_BYTES, signal)) {
       driver.begin(piece);
       try {
         yield* driver.outputs();
       } catch (error) {
-        throw streamDamaged('zlib', begin, isGzip(piece, begin - start) ? 'this is gzip data, where Mercurial writes zlib data' : error);
+        throw streamDamaged('zlib', begin, begin === start && isGzip(piece) ? 'this is gzip data, where Mercurial writes zlib data' : error);
       }
       begin += piece.length;
       // It takes nothing more once its end has come.
@@ -41,11 +42,10 @@ async function* inflatePieces(source: AsyncIterable<Uint8Array>, start: number, 
     }
   } finally {
     driver.close();
-    await input.close();
   }
 }
 
 const isShort = (error: unknown): boolean => error instanceof Error && (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR';
 
 /** A common mistake; RFC 1952: it begins with 1f 8b. */
-const isGzip = (piece: Uint8Array, offset: number): boolean => offset === 0 && piece[0] === 0x1f && (piece[1] ?? 0x8b) === 0x8b;
+const isGzip = (piece: Uint8Array): boolean => piece[0] === 0x1f && (piece[1] ?? 0x8b) === 0x8b;

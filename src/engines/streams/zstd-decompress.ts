@@ -1,76 +1,90 @@
 import { MAX_WINDOW_BYTES } from '../zstd-frame.js';
 import { streamDamaged, streamTrailing, streamTruncated } from './faults.js';
+import { FrameStart, MOST_WINDOW_BYTES } from './frame-start.js';
 import type { Decompress, Pieces, StreamDecompressOptions } from './stream-engine.js';
 import { StreamInput } from './stream-input.js';
 import type { NativeStreamDecompressor, ZstdStreamBinding } from './zstd-binding.js';
-import { FrameStart, MOST_WINDOW_BYTES } from './zstd-frames.js';
 
 /** The most bytes of input between two looks at the signal. */
 const INPUT_BYTES = 256 * 1024;
 /** Bytes of a buffer that outputs lie in. */
 const OUTPUT_BYTES = 512 * 1024;
-/** A buffer with less room than this is left as it is: a block decompresses to up to 128 KiB. */
+/** A buffer with less room than a block may need is left as it is. */
 const LEAST_ROOM = 128 * 1024;
-
-/** The least window that can be asked for, as a power of 2. */
+/** The least that can be asked for, as a power of 2. */
 const MIN_WINDOW_LOG = 10;
 const NOTHING = new Uint8Array(0);
 
-/** Decompresses zstd frames (RFC 8878) with zstd-napi, in the thread that calls. */
+/** Decompresses one zstd frame (RFC 8878) with zstd-napi, in the thread that calls. Mercurial reads no more than one. */
 export const zstdDecompress =
   (binding: ZstdStreamBinding): Decompress =>
   (source, options) =>
-    decompressFrames(binding, source, options);
+    decompressFrame(binding, source, options);
 
-async function* decompressFrames(binding: ZstdStreamBinding, source: AsyncIterable<Uint8Array>, options: StreamDecompressOptions): Pieces {
+async function* decompressFrame(binding: ZstdStreamBinding, source: AsyncIterable<Uint8Array>, options: StreamDecompressOptions): Pieces {
   const { start = 0, signal } = options;
   const maxWindow = Math.min(options.maxWindow ?? MAX_WINDOW_BYTES, MOST_WINDOW_BYTES);
   const input = new StreamInput(source, INPUT_BYTES, start, signal);
-  const decoder = new FrameDecoder(binding, maxWindow, start);
   try {
-    for (let piece = await input.next(); piece !== undefined; piece = await input.next()) yield* decoder.decode(piece);
-    decoder.end();
+    const { header, rest } = await readStart(input, new FrameStart(maxWindow, start));
+    const decoder = new FrameDecoder(binding, maxWindow);
+    decoder.begin(header);
+    for (let piece: Uint8Array | undefined = rest; piece !== undefined; piece = await input.next()) {
+      yield* decoder.decode(piece, input.offset - piece.length);
+    }
+    if (!decoder.ended) throw streamTruncated('zstd', input.offset);
   } finally {
     await input.close();
   }
 }
 
-/** Frames one after the other, in pieces of any size. */
+/** @returns the frame's header, and what came with the end of it */
+async function readStart(input: StreamInput, frameStart: FrameStart): Promise<{ readonly header: Uint8Array; readonly rest: Uint8Array }> {
+  for (;;) {
+    const piece = await input.next();
+    if (piece === undefined) throw streamTruncated('zstd', input.offset);
+    const taken = frameStart.take(piece);
+    if (frameStart.complete) return { header: frameStart.checked(), rest: piece.subarray(taken) };
+  }
+}
+
+/** The blocks of a frame, in pieces of any size. */
 class FrameDecoder {
   readonly #context: NativeStreamDecompressor;
-  readonly #frameStart: FrameStart;
-  /** Of what comes next. */
-  #offset: number;
   #output = Buffer.allocUnsafeSlow(OUTPUT_BYTES);
   /** Bytes of it that are made, and those of them that are given out. */
   #made = 0;
   #given = 0;
-  /** Within a frame: the bytes that zstd would like next; 0: a frame begins. */
-  #wanted = 0;
-  #frames = 0;
+  /** The bytes that zstd would like next; 0: the frame has ended. */
+  #wanted = 1;
 
-  constructor(binding: ZstdStreamBinding, maxWindow: number, offset: number) {
+  constructor(binding: ZstdStreamBinding, maxWindow: number) {
     this.#context = new binding.DCtx();
-    const windowLog = Math.max(MIN_WINDOW_LOG, Math.ceil(Math.log2(maxWindow)));
-    this.#context.setParameter(binding.DParameter.windowLogMax, windowLog);
-    this.#frameStart = new FrameStart(maxWindow);
-    this.#offset = offset;
+    this.#context.setParameter(binding.DParameter.windowLogMax, Math.max(MIN_WINDOW_LOG, Math.ceil(Math.log2(maxWindow))));
   }
 
-  /** What a piece decompresses to. An error comes when all before it has been given out. */
-  *decode(piece: Uint8Array): Generator<Buffer, void, void> {
-    let rest = piece;
+  get ended(): boolean {
+    return this.#wanted === 0;
+  }
+
+  /** @param header a whole header, which makes nothing */
+  begin(header: Uint8Array): void {
+    this.#wanted = this.#context.decompressStream(NOTHING, header)[0];
+  }
+
+  /**
+   * What a piece decompresses to. An error comes when all that was made before has been given out.
+   * @param offset of the piece
+   */
+  *decode(piece: Uint8Array, offset: number): Generator<Buffer, void, void> {
+    let at = 0;
     try {
-      while (rest.length > 0) {
-        if (this.#wanted > 0) {
-          // No more than is wanted, so that what comes before damage is not lost with it.
-          const some = rest.subarray(0, this.#wanted);
-          rest = rest.subarray(some.length);
-          yield* this.#decompress(some);
-        } else {
-          rest = rest.subarray(this.#frameStart.take(rest));
-          yield* this.#begin();
-        }
+      while (at < piece.length) {
+        if (this.ended) throw streamTrailing('zstd', offset + at);
+        // No more than is wanted, so that what comes before damage is not lost with it.
+        const some = piece.subarray(at, at + this.#wanted);
+        yield* this.#decompress(some, offset + at);
+        at += some.length;
       }
     } catch (error) {
       yield* this.#give();
@@ -79,28 +93,12 @@ class FrameDecoder {
     yield* this.#give();
   }
 
-  end(): void {
-    if (this.#wanted > 0 || this.#frames === 0 || this.#frameStart.length > 0) throw streamTruncated('zstd', this.#offset + this.#frameStart.length);
-  }
-
-  /** Begins a frame, once its header is there. */
-  *#begin(): Generator<Buffer, void, void> {
-    if (this.#frames > 0 && !this.#frameStart.plausible) throw streamTrailing('zstd', this.#offset);
-    if (!this.#frameStart.complete) return;
-    this.#frameStart.check(this.#offset);
-    const header = this.#frameStart.bytes;
-    this.#frameStart.clear();
-    this.#frames++;
-    yield* this.#decompress(header);
-  }
-
-  *#decompress(input: Uint8Array): Generator<Buffer, void, void> {
+  *#decompress(input: Uint8Array, offset: number): Generator<Buffer, void, void> {
     let rest = input;
     for (let full = true; full || rest.length > 0; ) {
       if (this.#output.length - this.#made < LEAST_ROOM) yield* this.#renew();
       const room = this.#output.subarray(this.#made);
-      const [left, made, taken] = this.#call(room, rest);
-      this.#offset += taken;
+      const [left, made, taken] = this.#call(room, rest, offset);
       this.#made += made;
       this.#wanted = left;
       rest = rest.subarray(taken);
@@ -108,11 +106,11 @@ class FrameDecoder {
     }
   }
 
-  #call(room: Uint8Array, input: Uint8Array): readonly [number, number, number] {
+  #call(room: Uint8Array, input: Uint8Array, offset: number): readonly [number, number, number] {
     try {
-      return this.#context.decompressStream(room, input.length === 0 ? NOTHING : input);
+      return this.#context.decompressStream(room, input);
     } catch (error) {
-      throw streamDamaged('zstd', this.#offset, error);
+      throw streamDamaged('zstd', offset, error);
     }
   }
 
