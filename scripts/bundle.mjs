@@ -16,7 +16,7 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  external: ['zstd-napi', '@mongodb-js/zstd', 'lz4-napi', 'cli-progress'],
+  external: ['zstd-napi', '@foxglove/wasm-bz2', '@mongodb-js/zstd', 'lz4-napi', 'cli-progress'],
   // For the CommonJS packages among those bundled.
   banner: { js: "import { createRequire as createRequireOf } from 'node:module'; const require = createRequireOf(import.meta.url);" },
   legalComments: 'linked',

@@ -36,7 +36,12 @@ export const BUNDLE_ENGINES: Readonly<Record<BundleCompression, BundleEngine>> =
     name: 'bzip2',
     code: 'BZ',
     levels: BZIP2_LEVELS,
-    loadDecompress: () => Promise.reject(new RevconvertError('ENGINE_MISSING', 'bzip2 bundles cannot be read yet')),
+    loadDecompress: async () => {
+      const [{ loadBzip2 }, { bunzip2 }] = await Promise.all([import('./bzip2-library.js'), import('./bunzip2.js')]);
+      const decoder = await loadBzip2();
+      if (decoder === undefined) throw new RevconvertError('ENGINE_MISSING', 'bzip2 bundles need a package that is not installed or does not work here: install @foxglove/wasm-bz2');
+      return bunzip2(decoder);
+    },
     loadCompress: undefined,
   },
   zstd: {
