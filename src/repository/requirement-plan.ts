@@ -61,7 +61,7 @@ export function planRequirements(source: ReadonlySet<string>, options: Requireme
   for (const name of hasOldLayout(source) ? TODAYS_LAYOUT : []) all.add(name);
   if (options.policy === undefined) keepDeltas(source, options.generaldelta, all);
   else renewDeltas(source, options.policy, all);
-  return { all, ...divide(all), ...compare(source, all) };
+  return { all, ...divideRequirements(all), ...compare(source, all) };
 }
 
 function keepDeltas(source: ReadonlySet<string>, generaldelta: boolean, all: Set<string>): void {
@@ -81,7 +81,8 @@ function renewDeltas(source: ReadonlySet<string>, policy: PolicySet, all: Set<st
   }
 }
 
-function divide(all: ReadonlySet<string>): Pick<RequirementPlan, 'workingCopy' | 'store'> {
+/** What each of the two files of requirements says. */
+export function divideRequirements(all: ReadonlySet<string>): Pick<RequirementPlan, 'workingCopy' | 'store'> {
   const sorted = [...all].sort();
   if (!all.has('share-safe')) return { workingCopy: sorted, store: undefined };
   const isWorkingCopy = (name: string): boolean => findRequirement(name)?.place === 'working-copy';

@@ -12,6 +12,7 @@ import { targetPathOf } from './convert-store.js';
 import type { Discovery, RevlogSource } from './discover.js';
 import { dataNameOf } from './discover.js';
 import type { ConversionPlan, RepositoryFacts } from './plan.js';
+import type { RequirementPlan } from './requirement-plan.js';
 import { writeNew } from './write-new.js';
 
 /** Stops clients from before Mercurial 0.9.2, which would take `.hg/00changelog.i` for the changelog. */
@@ -88,10 +89,18 @@ export function writeStoreLists(
   results: readonly RevlogResult[],
   modes: TargetModes,
 ): void {
-  const fncache = fncacheLines(discovery, results);
-  if (plan.writesFncache && fncache.length > 0) writeNew(`${hg}/store/fncache`, serialiseFncache(fncache), modes.file);
-  if (plan.requirements.all.has('store')) writeNew(`${hg}/00changelog.i`, DUMMY_CHANGELOG, modes.file);
-  const { store, workingCopy } = plan.requirements;
+  const { requirements, writesFncache } = plan;
+  writeLists(hg, requirements, writesFncache ? fncacheLines(discovery, results) : [], modes);
+}
+
+/**
+ * The same, where there is no old store.
+ * @param requirements as the two files have them; `store` undefined: there is one file
+ * @param fncache the names of all revlog files but changelog and manifest, with directories encoded; none: there is no fncache
+ */
+export function writeLists(hg: string, { all, store, workingCopy }: Pick<RequirementPlan, 'all' | 'store' | 'workingCopy'>, fncache: readonly BytePath[], modes: Pick<TargetModes, 'file'>): void {
+  if (fncache.length > 0) writeNew(`${hg}/store/fncache`, serialiseFncache(fncache), modes.file);
+  if (all.has('store')) writeNew(`${hg}/00changelog.i`, DUMMY_CHANGELOG, modes.file);
   if (store !== undefined) writeNew(`${hg}/store/requires`, serialiseRequires(store), modes.file);
   writeNew(`${hg}/requires`, serialiseRequires(workingCopy), modes.file);
 }

@@ -1,6 +1,7 @@
 import { RevconvertError } from '../../errors.js';
 import type { BytePath } from '../store-path.js';
 import { decodeDirectories, encodeDirectories } from '../store-path.js';
+import type { PartData } from './items.js';
 import type { PartHeader } from './part-header.js';
 import { partName, partParameter } from './part-header.js';
 
@@ -168,4 +169,14 @@ export function decodeStreamName(written: string, place: StreamEntry['place'], v
   if (NO_NAME.test(written) || components.some((one) => one === '' || one === '.' || one === '..')) throw bad(`${JSON.stringify(written)} is no name of a file in a store`);
   if (place === 'cache' && components.length > 1) throw bad(`${JSON.stringify(written)} is no name of a cache`);
   return version === 'stream1' ? decodeDirectories(written) : written;
+}
+
+/** Bytes of a piece of a stream2 payload, as Mercurial cuts it. */
+const FRAME_BYTES = 32768;
+
+/** Bytes of a payload as the pieces that they are framed in; only the last may be smaller than Mercurial's. */
+export function framed(bytes: Buffer): PartData[] {
+  const pieces: PartData[] = [];
+  for (let at = 0; at < bytes.length; at += FRAME_BYTES) pieces.push({ type: 'data', bytes: bytes.subarray(at, at + FRAME_BYTES) });
+  return pieces;
 }

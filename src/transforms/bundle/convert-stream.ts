@@ -2,7 +2,7 @@ import { RevconvertError } from '../../errors.js';
 import type { BundleItem, BundleStart, PartStart } from '../../formats/bundle/items.js';
 import { partName } from '../../formats/bundle/part-header.js';
 import type { BundleSpec } from '../../formats/bundle/spec.js';
-import { encodeStreamEntry, streamPartHeader } from '../../formats/bundle/stream-clone.js';
+import { encodeStreamEntry, framed, streamPartHeader } from '../../formats/bundle/stream-clone.js';
 import { isStreamPart, StreamItems } from '../../formats/bundle/stream-items.js';
 import type { StreamEvent } from '../../formats/bundle/stream-parser.js';
 import type { BundleStage } from '../../streams/bundle/stage.js';
@@ -13,7 +13,7 @@ export type StreamTarget = Pick<BundleSpec, 'container' | 'content' | 'compressi
 const TO_REVISIONS = 'make a repository of it (--to-repo), and the bundle from that (--from-repo)';
 const TO_STREAM = 'make a repository of it (--to-repo), and the stream clone from that (--from-repo --stream)';
 
-/** Bytes of a piece of the payload that is made. */
+/** Bytes of the payload that are made at once: a multiple of a frame. */
 const PIECE_BYTES = 1 << 18;
 
 /**
@@ -68,16 +68,24 @@ class Repacker {
       const bytes = event.type === 'bytes' ? event.bytes : encodeStreamEntry(event.entry, 'stream2');
       this.#pieces.push(bytes);
       this.#length += bytes.length;
-      if (this.#length >= PIECE_BYTES) items.push(...this.flush());
+      if (this.#length >= PIECE_BYTES) items.push(...this.#makeWhole());
     }
     return items;
   }
 
+  /** What is left. */
   flush(): BundleItem[] {
-    if (this.#length === 0) return [];
-    const bytes = Buffer.concat(this.#pieces);
+    const items = framed(Buffer.concat(this.#pieces));
     this.#pieces = [];
     this.#length = 0;
-    return [{ type: 'data', bytes }];
+    return items;
+  }
+
+  #makeWhole(): BundleItem[] {
+    const bytes = Buffer.concat(this.#pieces);
+    const rest = bytes.length % PIECE_BYTES;
+    this.#pieces = rest === 0 ? [] : [Buffer.from(bytes.subarray(-rest))];
+    this.#length = rest;
+    return framed(bytes.subarray(0, bytes.length - rest));
   }
 }
