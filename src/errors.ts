@@ -69,6 +69,7 @@ export const ERROR_RULES = {
   CHANGEGROUP_MALFORMED: { kind: 'input', hint: 'the bundle is damaged: get it again' },
   BASE_MISSING: { kind: 'input', hint: 'the bundle is incremental, or damaged: what is asked for needs a bundle that holds this revision too (hg bundle -a)' },
   PARENT_MISSING: { kind: 'input', hint: 'the bundle is incremental, or damaged: what is asked for needs a bundle that holds this revision too (hg bundle -a)' },
+  BUNDLE_ABORTED: { kind: 'input', hint: 'whoever made the bundle stopped with this message: have it made again' },
   BUNDLE_HOLDS: { kind: 'input', hint: 'choose a kind of bundle that can hold it: see `revconvert bundle --help`' },
   // what was asked for
   BUNDLE_SPEC: { kind: 'usage', hint: 'see `revconvert bundle --help` for the kinds of bundles' },

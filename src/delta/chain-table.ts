@@ -99,6 +99,11 @@ export class ChainTable {
     this.lastBuiltOn[base] = rev;
   }
 
+  /** Where the chunk of a revision begins, in bytes among the chunks. */
+  chunkOffset(rev: number): number {
+    return at(this.offset, rev);
+  }
+
   /** Where the chain of a revision begins, in bytes among the chunks. */
   chainOffset(rev: number): number {
     return at(this.offset, at(this.chainStart, rev));

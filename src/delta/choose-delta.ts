@@ -36,6 +36,9 @@ export interface DeltaTools {
   readonly reuse: (revision: Revision, base: number) => MaybePromise<Uint8Array | undefined>;
 }
 
+/** What is good, and how things are. */
+type Rules = Pick<DeltaTools, 'policy' | 'chains'>;
+
 /** Texts with these flags are neither base nor delta: what stands there stands for something else. */
 export const isUnfit = (flags: number): boolean => (flags & (FLAG_CENSORED | FLAG_EXTERNAL)) !== 0;
 
@@ -66,6 +69,16 @@ export function* chooseDelta(revision: Revision, text: Uint8Array, tools: DeltaT
   return best ?? (yield* fullText(text, tools));
 }
 
+/**
+ * Whether a delta that somebody else made may be stored as it is: what `chooseDelta` would say of it, without the text.
+ * @param revision `deltaBase` an earlier revision, `delta` against it, `chunk` the same as it is stored, `rawSize` known
+ */
+export function isGoodAsItIs(revision: Revision, tools: Rules): boolean {
+  const { deltaBase, delta, chunk, rawSize } = revision;
+  if (!tools.policy.deltas || rawSize === 0 || delta === undefined || isHopeless(deltaBase, revision, rawSize, tools)) return false;
+  return !isTooLong(delta.length, deltaBase, revision, rawSize, tools, undefined) && isGood(chunk.length, deltaBase, revision, rawSize, tools);
+}
+
 function* fullText(text: Uint8Array, { compress }: DeltaTools): Steps<DeltaChoice> {
   return { base: FULL_TEXT, delta: text, chunk: yield* settled(compress(text)) };
 }
@@ -73,7 +86,7 @@ function* fullText(text: Uint8Array, { compress }: DeltaTools): Steps<DeltaChoic
 const times = (ratio: number | null, length: number): number => (ratio === null ? Infinity : ratio * length);
 
 /** Whether a base can be left out before any delta is made. */
-function isHopeless(base: number, { p1, p2 }: Revision, textLength: number, { policy, chains }: DeltaTools): boolean {
+function isHopeless(base: number, { p1, p2 }: Revision, textLength: number, { policy, chains }: Rules): boolean {
   if (policy.maxChainLength !== null && (chains.chainLength[base] ?? 0) >= policy.maxChainLength) return true;
   const chainLimit = times(policy.maxChainRatio, textLength);
   if ((chains.chainBytes[base] ?? 0) > chainLimit) return true;
@@ -101,7 +114,7 @@ function* tryBase(base: number, revision: Revision, text: Uint8Array, tools: Del
 }
 
 /** Whether no compression that is thought possible makes a delta good, or better than the best. */
-function isTooLong(length: number, base: number, { p1, p2 }: Revision, textLength: number, { policy, chains }: DeltaTools, best: DeltaChoice | undefined): boolean {
+function isTooLong(length: number, base: number, { p1, p2 }: Revision, textLength: number, { policy, chains }: Rules, best: DeltaChoice | undefined): boolean {
   if (policy.maxCompression === null) return false;
   const least = length / policy.maxCompression;
   if (best !== undefined && least > best.chunk.length) return true;
@@ -109,7 +122,7 @@ function isTooLong(length: number, base: number, { p1, p2 }: Revision, textLengt
 }
 
 /** Whether a delta of so many stored bytes may be stored: what it costs to read, alone and with its chain, is within the policy. */
-function isGood(length: number, base: number, { p1, p2 }: Revision, textLength: number, { policy, chains }: DeltaTools): boolean {
+function isGood(length: number, base: number, { p1, p2 }: Revision, textLength: number, { policy, chains }: Rules): boolean {
   if (length > policy.maxDeltaRatio * textLength) return false;
   if ((chains.chainBytes[base] ?? 0) + length > times(policy.maxChainRatio, textLength)) return false;
   if (policy.maxChainLength !== null && (chains.chainLength[base] ?? 0) + 1 > policy.maxChainLength) return false;

@@ -21,7 +21,7 @@ import { trackProgress } from './progress.js';
 import type { SourceSnapshot } from './source-snapshot.js';
 import { checkUnchanged, takeSnapshot } from './source-snapshot.js';
 import type { SummaryInput } from './summary.js';
-import { makeFolders, makeRevlogFolders, modesFor, writeStoreLists } from './target-layout.js';
+import { fncacheLines, makeFolders, makeRevlogFolders, modesFor, writeStoreLists } from './target-layout.js';
 import { looksLarge, threadsWorthFor } from './thread-count.js';
 import { CONVERT } from './work-kinds.js';
 
@@ -90,7 +90,7 @@ export async function build({ repository, locks, options, target }: Build): Prom
       : { results: converted, dictionaries: prepared };
     const final = planConversion(facts, options, dictionaries.set.dictionaries.length > 0);
     if (dictionaries.set.dictionaries.length > 0) writeDictionaries(store, dictionaries.set, modes);
-    writeStoreLists(hg, final, facts.discovery, results, modes);
+    writeStoreLists(hg, final.requirements, fncacheLines(facts.discovery, results), modes.file);
     return { plan: final, facts, source, dictionaries, results, carried, findings: collectFindings(facts, results, carried), threads };
   } finally {
     await (await pool)?.close();

@@ -75,7 +75,7 @@ const NAME_KEPT = 40;
  * @param source the root of the source repository; undefined: there is none
  * @throws RevconvertError PERMISSION, NO_SPACE, SYSTEM
  */
-export function createDestination(path: string, source: string | undefined): Destination {
+export function createDestination(path: string, source?: string): Destination {
   const temporary = join(dirname(path), `.${basename(path).slice(0, NAME_KEPT)}.revconvert-${process.pid}-${randomBytes(4).toString('hex')}`);
   let usualMode: number;
   try {

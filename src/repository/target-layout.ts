@@ -81,28 +81,16 @@ function makeFolder(path: string | Buffer, modes: TargetModes): void {
   if (modes.folder !== undefined) chmodSync(path, modes.folder);
 }
 
-/** Writes what tells a reader of the new store: the fncache, the dummy changelog, and last the requirements. */
-export function writeStoreLists(
-  hg: string,
-  plan: ConversionPlan,
-  discovery: Discovery,
-  results: readonly RevlogResult[],
-  modes: TargetModes,
-): void {
-  const { requirements, writesFncache } = plan;
-  writeLists(hg, requirements, writesFncache ? fncacheLines(discovery, results) : [], modes);
-}
-
 /**
- * The same, where there is no old store.
- * @param requirements as the two files have them; `store` undefined: there is one file
- * @param fncache the names of all revlog files but changelog and manifest, with directories encoded; none: there is no fncache
+ * Writes what tells a reader of the new store: the fncache, the dummy changelog, and last the requirements.
+ * @param files lines of the fncache
+ * @param mode of the files; undefined: what the umask gives
  */
-export function writeLists(hg: string, { all, store, workingCopy }: Pick<RequirementPlan, 'all' | 'store' | 'workingCopy'>, fncache: readonly BytePath[], modes: Pick<TargetModes, 'file'>): void {
-  if (fncache.length > 0) writeNew(`${hg}/store/fncache`, serialiseFncache(fncache), modes.file);
-  if (all.has('store')) writeNew(`${hg}/00changelog.i`, DUMMY_CHANGELOG, modes.file);
-  if (store !== undefined) writeNew(`${hg}/store/requires`, serialiseRequires(store), modes.file);
-  writeNew(`${hg}/requires`, serialiseRequires(workingCopy), modes.file);
+export function writeStoreLists(hg: string, { all, store, workingCopy }: Pick<RequirementPlan, 'all' | 'store' | 'workingCopy'>, files: readonly BytePath[], mode: number | undefined): void {
+  if (all.has('fncache') && files.length > 0) writeNew(`${hg}/store/fncache`, serialiseFncache(files), mode);
+  if (all.has('store')) writeNew(`${hg}/00changelog.i`, DUMMY_CHANGELOG, mode);
+  if (store !== undefined) writeNew(`${hg}/store/requires`, serialiseRequires(store), mode);
+  writeNew(`${hg}/requires`, serialiseRequires(workingCopy), mode);
 }
 
 /**

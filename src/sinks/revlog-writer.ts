@@ -1,7 +1,8 @@
-import { closeSync, fchmodSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 
-import { toRevconvertError } from '../errors.js';
+import { RevconvertError, toRevconvertError } from '../errors.js';
 import { ByteCollector } from '../formats/byte-collector.js';
+import { asBuffer } from '../formats/bytes.js';
 import type { EntryEncoder } from '../formats/encode-entries.js';
 import { createEntryEncoder } from '../formats/encode-entries.js';
 import type { RevisionBatch } from '../formats/record.js';
@@ -77,6 +78,34 @@ export class RevlogWriter {
     this.appendChunks(chunks);
   }
 
+  /** Bytes of all chunks so far. */
+  get size(): number {
+    return this.end;
+  }
+
+  /**
+   * Reads chunks that were written, while the revlog is not finished.
+   * @param position of the first byte, counted among the chunks
+   * @returns the bytes, valid until the next call of any method
+   * @throws RevconvertError INTERNAL where so much was not written; SYSTEM
+   */
+  read(position: number, length: number): Buffer {
+    if (position + length > this.end) throw new RevconvertError('INTERNAL', `${length} bytes at ${position} are wanted, ${this.end} were written`);
+    const flushed = this.end - this.pending.length;
+    if (position >= flushed) return asBuffer(this.pending.view().subarray(position - flushed, position - flushed + length));
+    const bytes = Buffer.allocUnsafe(length);
+    const inFile = Math.min(length, flushed - position);
+    if (inFile < length) bytes.set(this.pending.view().subarray(0, length - inFile), inFile);
+    this.guard(() => {
+      for (let filled = 0; filled < inFile; ) {
+        const got = readSync(this.data ?? -1, bytes, filled, inFile - filled, position + filled);
+        if (got === 0) throw new RevconvertError('INTERNAL', `${length} bytes at ${position} are wanted, and were written, ${filled} are there`);
+        filled += got;
+      }
+    });
+    return bytes;
+  }
+
   /** Writes what is still in memory and closes the files. */
   finish(): RevlogOutcome {
     const inline = this.data === undefined;
@@ -124,7 +153,7 @@ export class RevlogWriter {
   }
 
   private create(file: string | Buffer): number {
-    const descriptor = this.guard(() => openSync(file, 'wx'));
+    const descriptor = this.guard(() => openSync(file, 'wx+'));
     this.made.push(file);
     const { mode } = this.options;
     if (mode === undefined) return descriptor;

@@ -6,8 +6,7 @@ import type { Steps } from '../engines/steps.js';
 import { settled } from '../engines/steps.js';
 import { malformedDelta, patchedSize, wrongSize } from '../formats/hunks.js';
 import { FULL_TEXT } from '../formats/record.js';
-import type { RevlogIndex } from '../formats/revlog-index.js';
-import type { ChunkOrigin } from './chunk-reader.js';
+import type { ChunkIndex, ChunkOrigin } from './chunk-reader.js';
 import { chunkError, placeOf, readChunks } from './chunk-reader.js';
 
 /** Where the chunks of a revlog are. */
@@ -43,7 +42,7 @@ export function* readChain(rev: number, origin: ChainOrigin, decoders: ChunkDeco
 }
 
 /** What has to be read for the text of a revision, the first first; and the text in the cache that it is built on, if any. */
-function listChain(rev: number, index: RevlogIndex, cache: TextCache): { readonly chain: readonly number[]; readonly known: Buffer | undefined } {
+function listChain(rev: number, index: ChunkIndex, cache: TextCache): { readonly chain: readonly number[]; readonly known: Buffer | undefined } {
   const chain: number[] = [];
   for (let current = rev; current >= 0; current = index.deltaBase(current)) {
     const known = cache.get(current);
@@ -54,7 +53,7 @@ function listChain(rev: number, index: RevlogIndex, cache: TextCache): { readonl
 }
 
 /** Members of a chain in order, cut where they lie too far apart to be read at once. */
-function* spansOf(chain: readonly number[], index: RevlogIndex): Generator<readonly number[], void, void> {
+function* spansOf(chain: readonly number[], index: ChunkIndex): Generator<readonly number[], void, void> {
   let span: number[] = [];
   let start = 0;
   for (const rev of chain) {

@@ -8,9 +8,12 @@ import { FULL_TEXT } from '../formats/record.js';
 import type { RevlogIndex } from '../formats/revlog-index.js';
 import type { ByteSource } from './byte-source.js';
 
+/** What an index says of chunks; also of a revlog that is being written. */
+export type ChunkIndex = Pick<RevlogIndex, 'position' | 'chunkLength' | 'deltaBase' | 'rawSize'>;
+
 /** Where the chunks of a revlog are. */
 export interface ChunkOrigin {
-  readonly index: RevlogIndex;
+  readonly index: ChunkIndex;
   /** Where `index.position` points: the data file, or an inline index file. */
   readonly data: ByteSource;
   /** For messages. */
@@ -36,7 +39,7 @@ export function readChunks(revs: readonly number[], { index, data }: ChunkOrigin
 }
 
 /** The most bytes that the chunk of a revision may decode to. */
-export function chunkLimit(rev: number, index: RevlogIndex): number {
+export function chunkLimit(rev: number, index: ChunkIndex): number {
   const base = index.deltaBase(rev);
   const rawSize = index.rawSize(rev);
   if (base === FULL_TEXT) return rawSize < 0 ? MAX_TEXT : rawSize;

@@ -14,7 +14,7 @@ import type { ConvertOptions } from '../../repository/options.js';
 import { fillOptions } from '../../repository/options.js';
 import { divideRequirements } from '../../repository/requirement-plan.js';
 import type { ConversionSummary } from '../../repository/summary.js';
-import { writeLists } from '../../repository/target-layout.js';
+import { writeStoreLists } from '../../repository/target-layout.js';
 import { asFailure } from '../../repository/with-source.js';
 import type { BundleItems } from '../../streams/bundle/stage.js';
 import { Turns } from '../../streams/turns.js';
@@ -98,7 +98,7 @@ class Receiver {
     const [target, files] = [this.#target, this.#files];
     if (target === undefined || files === undefined) throw new RevconvertError('BUNDLE_HOLDS', 'there is no stream clone in this bundle');
     const requirements = { all: this.#requirements, ...divideRequirements(this.#requirements) };
-    writeLists(this.#hg(target), requirements, files.fncache, { file: undefined });
+    writeStoreLists(this.#hg(target), requirements, files.fncache, undefined);
     if (this.#requirements.has('lfs')) onNotice('contents of large files (lfs) do not come in a stream clone: Mercurial gets them from their server');
     let conversion: ConversionSummary | undefined;
     if (convert !== undefined) {
