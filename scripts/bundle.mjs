@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 
 rmSync('dist/bin', { recursive: true, force: true });
 await build({
-  entryPoints: { revconvert: 'bin/revconvert.ts', worker: 'src/repository/worker.ts' },
+  entryPoints: { revconvert: 'bin/revconvert.ts', worker: 'src/repository/worker.ts', 'bundle-worker': 'src/bundles/bundle-worker.ts' },
   outdir: 'dist/bin',
   bundle: true,
   splitting: true,

@@ -1,5 +1,5 @@
-/** The entry point of threads that work on bundles. */
+/** The entry point of threads that make bundles of repositories, and repositories of bundles. */
 import { serveThread } from '../repository/serve-thread.js';
-import { BUILD } from './bundle-work-kinds.js';
+import { BUILD, BUNDLE } from './bundle-work-kinds.js';
 
-serveThread([BUILD]);
+serveThread([BUNDLE, BUILD]);

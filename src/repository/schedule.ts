@@ -1,3 +1,4 @@
+import { FULL_TEXT } from '../formats/record.js';
 import type { RevlogIndex } from '../formats/revlog-index.js';
 
 /** A revlog with more stored bytes than this is cut into ranges, so that several threads can work on it. */
@@ -19,20 +20,37 @@ export interface Range {
   readonly bytes: number;
 }
 
-/** Cuts a revlog into ranges, in order. Depends on nothing but the revlog, so that the output does not either. */
-export function cutRanges(index: RevlogIndex, entrySize: number): Range[] {
+/**
+ * Cuts a revlog into ranges, in order. Depends on nothing but the revlog, so that the output does not either.
+ * @param maxRawBytes what the chunks of a range decompress to, about
+ */
+export function cutRanges(index: RevlogIndex, entrySize: number, maxRawBytes = Infinity): Range[] {
   const ranges: Range[] = [];
   let from = 0;
   let bytes = 0;
+  let rawBytes = 0;
   for (let rev = 0; rev < index.length; rev++) {
     bytes += index.chunkLength(rev) + entrySize;
+    rawBytes += rawBytesOf(index, rev);
     const to = rev + 1;
-    if (bytes < RANGE_BYTES && to - from < RANGE_REVISIONS && to < index.length) continue;
+    if (bytes < RANGE_BYTES && rawBytes < maxRawBytes && to - from < RANGE_REVISIONS && to < index.length) continue;
     ranges.push({ from, to, bytes });
     from = to;
     bytes = 0;
+    rawBytes = 0;
   }
   return ranges;
+}
+
+/** Deltas, which are small, hardly become more than this many times as long. */
+const DELTA_EXPANSION = 16;
+
+/** About what a chunk decompresses to. */
+function rawBytesOf(index: RevlogIndex, rev: number): number {
+  const expanded = index.chunkLength(rev) * DELTA_EXPANSION;
+  const rawSize = index.rawSize(rev);
+  if (rawSize < 0) return expanded;
+  return index.deltaBase(rev) === FULL_TEXT ? rawSize : Math.min(rawSize, expanded);
 }
 
 /** Gathers small items into groups, in order. */
