@@ -48,7 +48,7 @@ export interface ItemSource {
 export async function writeItems(items: BundleItems, options: FilledBundleOptions, { bytesRead }: ItemSource): Promise<BundleOutput> {
   const before = countItems();
   const after = countItems();
-  const filters = await Promise.all(options.filters.map((step) => createFilter(step, options)));
+  const filters = await createFilters(options);
   const { level, threads, signal } = options;
   const compress = options.spec?.compression === 'bzip2' ? await bzip2Compressor({ level, signal }) : undefined;
   const stages = [before.stage, ...filters, refuseUnknownParts(), createStreamStage(options.spec), ...targetStages(options, () => before.counts().container), after.stage];
@@ -58,6 +58,9 @@ export async function writeItems(items: BundleItems, options: FilledBundleOption
     summary: () => ({ from: { ...before.counts(), bytes: bytesRead() }, to: { ...after.counts(), bytes: written.count() } }),
   };
 }
+
+/** The stages of the filters, in their order. @throws RevconvertError FILTER_MODULE */
+export const createFilters = (options: FilledBundleOptions): Promise<BundleStage[]> => Promise.all(options.filters.map((step) => createFilter(step, options)));
 
 async function createFilter(step: FilterStep, { onNotice }: FilledBundleOptions): Promise<BundleStage> {
   switch (step.type) {

@@ -5,6 +5,7 @@ import { RevconvertError } from '../errors.js';
 import { REDELTA_MODES } from '../transforms/bundle/redelta.js';
 import type { RawOptions } from './command.js';
 import { flagOption, numberOption, textOption, textOptions } from './command.js';
+import { CONVERT_OPTIONS } from './convert-options.js';
 
 /** What is done with a bundle, or a repository. */
 export type BundleMode = 'convert' | 'inspect' | 'verify' | 'from-repo' | 'to-repo';
@@ -47,19 +48,38 @@ export const BUNDLE_OPTIONS = {
   stream: { type: 'boolean', describe: 'With --from-repo: a stream clone bundle (the files of the store)' },
 } as const satisfies Readonly<Record<string, Options>>;
 
+/** Options of a conversion that say how the store of a new repository is written. */
+const STORE_OPTION_NAMES = ['changelog-level', 'manifest-level', 'filelog-level', 'checksum', 'preset', 'policy', 'delta', 'changelog-deltas', 'dict', 'dict-size', 'dict-samples', 'no-generaldelta', 'check'] as const;
+
+const { jobs, 'no-lock': noLock, 'lock-timeout': lockTimeout } = CONVERT_OPTIONS;
+
+/** Those options, and how threads and locks are used. */
+export const STORE_OPTIONS: Readonly<Record<string, Options>> = {
+  ...Object.fromEntries(STORE_OPTION_NAMES.map((name): [string, Options] => [name, { ...CONVERT_OPTIONS[name], describe: `With --to-repo: ${CONVERT_OPTIONS[name].describe}` }])),
+  'check': { type: 'string', requiresArg: true, choices: ['none', 'chunks', 'nodes'], describe: 'With --to-repo: chunks: decode each written chunk again and compare; nodes: also rebuild and hash every revision [default: chunks]' },
+  jobs,
+  'no-lock': noLock,
+  'lock-timeout': lockTimeout,
+};
+
 /** Options that may be given more than once, where each counts. */
 export const REPEATABLE_BUNDLE_OPTIONS = ['drop-part', 'only-part', 'filter', 'redelta'] as const;
 
 const MODES = ['inspect', 'verify', 'from-repo', 'to-repo'] as const;
+
+/** @throws RevconvertError USAGE where there are several */
+export function modeOf(raw: RawOptions): BundleMode {
+  const given = MODES.filter((mode) => (mode === 'inspect' || mode === 'verify' ? flagOption(raw, mode) === true : textOption(raw, mode) !== undefined));
+  if (given.length > 1) throw new RevconvertError('USAGE', `--${given.join(' and --')} do not go together`);
+  return given[0] ?? 'convert';
+}
 
 /**
  * What is to be done, and with which files.
  * @throws RevconvertError USAGE
  */
 export function readBundleArguments(positionals: readonly string[], raw: RawOptions): BundleArguments {
-  const given = MODES.filter((mode) => (mode === 'inspect' || mode === 'verify' ? flagOption(raw, mode) === true : textOption(raw, mode) !== undefined));
-  if (given.length > 1) throw new RevconvertError('USAGE', `--${given.join(' and --')} do not go together`);
-  const mode = given[0] ?? 'convert';
+  const mode = modeOf(raw);
   const most = mode === 'convert' ? 2 : 1;
   if (positionals.length > most) throw new RevconvertError('USAGE', mode === 'convert' ? 'only a bundle to read and one to write are expected' : `with --${mode} only one bundle is expected`);
   const [first = STANDARD, second = STANDARD] = positionals;
@@ -80,6 +100,10 @@ const COMPANY: readonly (readonly [option: string, modes: readonly BundleMode[]]
   ['redelta', ['convert', 'from-repo', 'to-repo']],
   ['to', ['convert', 'from-repo', 'to-repo']],
   ['level', ['convert', 'from-repo', 'to-repo']],
+  ['jobs', ['from-repo', 'to-repo']],
+  ['no-lock', ['from-repo']],
+  ['lock-timeout', ['from-repo']],
+  ...STORE_OPTION_NAMES.map((option) => [option, ['to-repo']] as const),
 ];
 
 function checkCompany(mode: BundleMode, raw: RawOptions): void {
@@ -92,12 +116,13 @@ function checkCompany(mode: BundleMode, raw: RawOptions): void {
 /**
  * The filters in the order in which they were given, which the parsed options do not tell.
  * @param argv the command line
+ * @param without those that mean something else here
  * @throws RevconvertError USAGE
  */
-export function readFilters(argv: readonly string[], raw: RawOptions): FilterStep[] {
+export function readFilters(argv: readonly string[], raw: RawOptions, without: readonly string[] = []): FilterStep[] {
   const steps: FilterStep[] = [];
   const only = textOptions(raw, 'only-part');
-  const left = new Map<string, string[]>(['drop-part', 'filter', 'redelta'].map((name) => [name, [...textOptions(raw, name)]]));
+  const left = new Map<string, string[]>(['drop-part', 'filter', 'redelta'].filter((name) => !without.includes(name)).map((name) => [name, [...textOptions(raw, name)]]));
   for (const argument of argv) {
     const name = /^--([a-z-]+)(?:=|$)/.exec(argument)?.[1] ?? '';
     if (name === 'only-part' && !steps.some(({ type }) => type === 'only-parts')) steps.push({ type: 'only-parts', parts: only.map(partType) });
@@ -129,4 +154,13 @@ export function readMaxWindow(raw: RawOptions): number | undefined {
   if (mib === undefined) return undefined;
   if (Number.isInteger(mib) && mib >= 1 && mib <= 2048) return mib * MIB;
   throw new RevconvertError('USAGE', `--max-window: MiB from 1 to 2048 are expected, found ${mib}`);
+}
+
+/** Revisions by number, both of them included. @throws RevconvertError USAGE */
+export function readRange(text: string | undefined): { readonly first: number; readonly last: number } | undefined {
+  if (text === undefined) return undefined;
+  const found = /^(\d{1,9}):(\d{1,9})$/.exec(text);
+  const [first, last] = [Number(found?.[1]), Number(found?.[2])];
+  if (found !== null && first <= last) return { first, last };
+  throw new RevconvertError('USAGE', `--rev-range: two revision numbers are expected, the smaller first, as in 100:200, found '${text}'`);
 }

@@ -14,11 +14,12 @@ import { renderBundleSummary } from './render-bundle-summary.js';
 export const bundleCommand: Command = {
   usage: '$0 bundle [options] [in] [out]\n\nReads a Mercurial bundle of any kind and writes another. `-`, or nothing: standard input and output.',
   options: {
+    ...STORE_OPTIONS,
     ...BUNDLE_OPTIONS,
     json: { type: 'boolean', describe: 'Print what was found or done, or the error, as JSON: with --inspect a line for each record. Not with a bundle on standard output' },
     quiet: { type: 'boolean', describe: 'Print nothing but warnings and errors' },
   },
-  repeatable: REPEATABLE_BUNDLE_OPTIONS,
+  repeatable: [...REPEATABLE_BUNDLE_OPTIONS, ...REPEATABLE_POLICY_OPTIONS],
   positionals: { most: 2, message: 'only a bundle to read and one to write are expected' },
   examples: [
     ['hg bundle -a -t gzip-v2 - | $0 bundle --to zstd-v2 > all.hg', 'another compression, in a pipe'],
@@ -27,18 +28,15 @@ export const bundleCommand: Command = {
     ['$0 bundle --from-repo src --to zstd-v2 all.hg', 'all of a repository'],
     ['$0 bundle --to-repo dst all.hg', 'a new repository'],
   ],
-  exitStatus: '0 done; 1 done, with something to report; 2 wrong command line; 3 damaged or unsupported input; 4 the system failed; 70 a bug; 130 interrupted; 141 the reader of the output went away.',
-  run: (positionals, options, signal, argv) => runBundle(readBundleArguments(positionals, options), options, signal, argv),
+  exitStatus: '0 done; 1 done, with something to report, or nothing to bundle; 2 wrong command line; 3 damaged or unsupported input; 4 the system failed; 70 a bug; 130 interrupted; 141 the reader of the output went away.',
+  run: (positionals, options, signal, argv) => RUN[modeOf(options)](readBundleArguments(positionals, options), options, signal, argv),
 };
 
-async function runBundle(args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]): Promise<number> {
-  switch (args.mode) {
-    case 'convert':
-      return runConvert(args, options, signal, argv);
-    default:
-      throw new RevconvertError('INTERNAL', args.mode);
-  }
-}
+type Run = (args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]) => Promise<number>;
+
+const RUN: Readonly<Record<BundleMode, Run>> = { 'convert': runConvert, 'inspect': runInspect, 'verify': runVerify, 'from-repo': runFromRepository, 'to-repo': runToRepository };
+
+const onNotice = (notice: string): void => say(`revconvert: note: ${notice}`);
 
 /** The bundle that is read. @throws RevconvertError USAGE where it would be a terminal */
 function inputOf({ input }: BundleArguments, signal: AbortSignal): { readonly bytes: AsyncIterable<Buffer>; readonly path: string | undefined } {
@@ -59,7 +57,7 @@ async function runConvert(args: BundleArguments, options: RawOptions, signal: Ab
     maxWindow: readMaxWindow(options),
     path,
     signal,
-    onNotice: (notice) => say(`revconvert: note: ${notice}`),
+    onNotice,
   });
   return deliver(output, args, options, signal);
 }
@@ -81,4 +79,52 @@ async function deliver({ bytes, summary }: BundleOutput, { output }: BundleArgum
   if (flagOption(options, 'json') === true) sayResult(JSON.stringify(summary()));
   else if (flagOption(options, 'quiet') !== true) sayResult(renderBundleSummary(summary(), output));
   return EXIT.done;
+}
+
+async function runFromRepository(args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]): Promise<number> {
+  checkOutput(args, options);
+  const { makeBundle } = await import('../bundles/make-bundle.js');
+  const output = await makeBundle(repositoryArgument(textOption(options, 'from-repo')), {
+    to: textOption(options, 'to'),
+    level: numberOption(options, 'level'),
+    threads: numberOption(options, 'threads'),
+    filters: readFilters(argv, options),
+    range: readRange(textOption(options, 'rev-range')),
+    stream: flagOption(options, 'stream'),
+    jobs: numberOption(options, 'jobs'),
+    ...readLockOptions(options),
+    signal,
+    onNotice,
+  });
+  return deliver(output, args, options, signal);
+}
+
+async function runToRepository(args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]): Promise<number> {
+  const { makeRepository } = await import('../bundles/make-repository.js');
+  const { redelta, ...store } = readStoreOptions({ ...options, redelta: textOptions(options, 'redelta').at(-1) });
+  const { bytes, path } = inputOf(args, signal);
+  const outcome = await makeRepository(bytes, textOption(options, 'to-repo') ?? '', {
+    ...store,
+    redelta,
+    check: textOption(options, 'check') as MakeRepositoryOptions['check'],
+    filters: readFilters(argv, options, ['redelta']),
+    maxWindow: readMaxWindow(options),
+    path,
+    signal,
+    onNotice,
+  });
+  if (flagOption(options, 'json') === true) sayResult(JSON.stringify(outcome));
+  else if (flagOption(options, 'quiet') !== true) sayResult(renderRepositoryOutcome(outcome));
+  return EXIT.done;
+}
+
+async function runVerify(args: BundleArguments, options: RawOptions, signal: AbortSignal): Promise<number> {
+  const { verifyBundle } = await import('../bundles/verify/verify-bundle.js');
+  const { readBundleItems } = await import('../streams/bundle/read-bundle.js');
+  const { bytes, path } = inputOf(args, signal);
+  const report = await verifyBundle(readBundleItems(bytes, { maxWindow: readMaxWindow(options), path }), { signal });
+  if (flagOption(options, 'json') === true) sayResult(JSON.stringify(report));
+  else for (const line of renderBundleVerification(report, flagOption(options, 'quiet') === true)) sayResult(line);
+  if (!report.sound) return EXIT.input;
+  return report.warnings.length > 0 ? EXIT.warnings : EXIT.done;
 }

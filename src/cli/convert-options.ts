@@ -54,13 +54,12 @@ export const CONVERT_OPTIONS = {
 } as const satisfies Readonly<Record<string, Options>>;
 
 /**
- * Turns what yargs found into the library's options.
+ * Turns what yargs found into what was asked for.
  * @throws RevconvertError USAGE; also as readPolicyOptions
  */
 export function readConvertArguments([src, dst]: readonly string[], raw: RawOptions): ConvertArguments {
   const dryRun = flagOption(raw, 'dry-run') ?? false;
   const source = repositoryArgument(src, 'source repository');
-  const dict = textOption(raw, 'dict');
   if (dst === '' || (dst === undefined && !dryRun)) throw new RevconvertError('USAGE', 'the destination is missing');
   return {
     source,
@@ -68,25 +67,34 @@ export function readConvertArguments([src, dst]: readonly string[], raw: RawOpti
     dryRun,
     json: flagOption(raw, 'json') ?? false,
     quiet: flagOption(raw, 'quiet') ?? false,
-    options: {
-      to: textOption(raw, 'to') as EngineName | undefined,
-      level: numberOption(raw, 'level'),
-      levels: {
-        changelog: numberOption(raw, 'changelog-level'),
-        manifest: numberOption(raw, 'manifest-level'),
-        filelog: numberOption(raw, 'filelog-level'),
-      },
-      checksum: flagOption(raw, 'checksum'),
-      jobs: numberOption(raw, 'jobs'),
-      check: textOption(raw, 'check') as ConvertOptions['check'],
-      ...readPolicyOptions(raw),
-      dictionaries: dict === undefined ? undefined : parseDictionaryChoice(dict),
-      dictionarySize: numberOption(raw, 'dict-size'),
-      dictionarySamples: numberOption(raw, 'dict-samples'),
-      generaldelta: flagOption(raw, 'no-generaldelta') === true ? false : undefined,
-      keepGoing: flagOption(raw, 'keep-going'),
-      lock: flagOption(raw, 'no-lock') === true ? false : undefined,
-      lockTimeout: numberOption(raw, 'lock-timeout'),
-    },
+    options: { ...readStoreOptions(raw), ...readLockOptions(raw), keepGoing: flagOption(raw, 'keep-going') },
   };
 }
+
+/** How a store is written, whatever it is made of. @throws RevconvertError USAGE; also as readPolicyOptions */
+export function readStoreOptions(raw: RawOptions): ConvertOptions {
+  const dict = textOption(raw, 'dict');
+  return {
+    to: textOption(raw, 'to') as EngineName | undefined,
+    level: numberOption(raw, 'level'),
+    levels: {
+      changelog: numberOption(raw, 'changelog-level'),
+      manifest: numberOption(raw, 'manifest-level'),
+      filelog: numberOption(raw, 'filelog-level'),
+    },
+    checksum: flagOption(raw, 'checksum'),
+    jobs: numberOption(raw, 'jobs'),
+    check: textOption(raw, 'check') as ConvertOptions['check'],
+    ...readPolicyOptions(raw),
+    dictionaries: dict === undefined ? undefined : parseDictionaryChoice(dict),
+    dictionarySize: numberOption(raw, 'dict-size'),
+    dictionarySamples: numberOption(raw, 'dict-samples'),
+    generaldelta: flagOption(raw, 'no-generaldelta') === true ? false : undefined,
+  };
+}
+
+/** How a repository is locked that is read. @throws RevconvertError USAGE */
+export const readLockOptions = (raw: RawOptions): Pick<ConvertOptions, 'lock' | 'lockTimeout'> => ({
+  lock: flagOption(raw, 'no-lock') === true ? false : undefined,
+  lockTimeout: numberOption(raw, 'lock-timeout'),
+});

@@ -1,9 +1,9 @@
 import { loadEngine } from '../../engines/registry.js';
-import { checkDestination, createDestination } from '../../repository/destination.js';
 import { commitDestination } from '../../repository/commit-destination.js';
-import { convertRepository } from '../../repository/convert.js';
-import { checkDictionaryChoice } from '../../repository/dictionaries/prepare.js';
 import { draftLevels } from '../../repository/compress-again.js';
+import { convertRepository } from '../../repository/convert.js';
+import { checkDestination, createDestination } from '../../repository/destination.js';
+import { checkDictionaryChoice } from '../../repository/dictionaries/prepare.js';
 import { chooseEngine } from '../../repository/plan.js';
 import { asFailure } from '../../repository/with-source.js';
 import type { BundleItems } from '../../streams/bundle/stage.js';

@@ -7,7 +7,7 @@ import type { TaskPool } from '../../repository/pool.js';
 import { createPool } from '../../repository/pool.js';
 import type { Run } from '../../repository/work.js';
 import { BUILD } from '../bundle-work-kinds.js';
-import { Blocks, BLOCK_BYTES } from './blocks.js';
+import { BLOCK_BYTES,Blocks } from './blocks.js';
 import type { BuildTask, BuiltRevlog, Segment } from './build-tasks.js';
 import type { BuildSettings } from './build-tools.js';
 import type { SharedNodes } from './node-table.js';

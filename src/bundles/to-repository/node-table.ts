@@ -1,8 +1,8 @@
 import { randomFillSync } from 'node:crypto';
 
 import { readInt32 } from '../../delta/memory.js';
-import { asBuffer } from '../../formats/bytes.js';
 import { NODE } from '../../formats/bundle/changegroup.js';
+import { asBuffer } from '../../formats/bytes.js';
 import { sharedMemory } from '../../repository/shared-memory.js';
 
 /** A table as plain data, in memory that all threads see: it crosses threads without being copied, and does not change any more. */
