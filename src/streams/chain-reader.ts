@@ -4,10 +4,9 @@ import type { ChunkDecoders } from '../engines/chunk-codec.js';
 import { DecodeFault } from '../engines/engine.js';
 import type { Steps } from '../engines/steps.js';
 import { settled } from '../engines/steps.js';
-import { malformedDelta, patchedSize, wrongSize } from '../formats/hunks.js';
 import { FULL_TEXT } from '../formats/record.js';
 import type { ChunkIndex, ChunkOrigin } from './chunk-reader.js';
-import { chunkError, placeOf, readChunks } from './chunk-reader.js';
+import { chunkError, readChunks, textSize } from './chunk-reader.js';
 
 /** Where the chunks of a revlog are. */
 export type ChainOrigin = ChunkOrigin;
@@ -32,7 +31,7 @@ export function* readChain(rev: number, origin: ChainOrigin, decoders: ChunkDeco
       const member = span[i] ?? 0;
       const chunk = decoded[i];
       if (chunk === undefined || chunk instanceof DecodeFault) throw chunkError(member, chunk, origin);
-      const size = sizeAfter(member, text.size, chunk, origin);
+      const size = textSize(member, text.size, chunk, origin);
       if (origin.index.deltaBase(member) === FULL_TEXT) text.begin(chunk);
       else text.push(chunk, size);
     }
@@ -66,13 +65,4 @@ function* spansOf(chain: readonly number[], index: ChunkIndex): Generator<readon
     span.push(rev);
   }
   if (span.length > 0) yield span;
-}
-
-/** The length of the text that a chunk makes of one of `baseSize` bytes: from its hunks, and as the index says. */
-function sizeAfter(rev: number, baseSize: number, chunk: Uint8Array, origin: ChainOrigin): number {
-  const size = origin.index.deltaBase(rev) === FULL_TEXT ? chunk.length : patchedSize(chunk, baseSize);
-  if (typeof size !== 'number') throw malformedDelta(size).located(placeOf(rev, origin));
-  const rawSize = origin.index.rawSize(rev);
-  if (rawSize >= 0 && size !== rawSize) throw wrongSize(size, rawSize).located(placeOf(rev, origin));
-  return size;
 }

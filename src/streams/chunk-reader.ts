@@ -3,7 +3,7 @@ import { decodeChunks } from '../engines/chunk-codec.js';
 import type { DecodeFault, MaybePromise } from '../engines/engine.js';
 import type { ErrorPlace } from '../errors.js';
 import { RevconvertError } from '../errors.js';
-import { deltaLimit, MAX_TEXT } from '../formats/hunks.js';
+import { deltaLimit, malformedDelta, MAX_TEXT, patchedSize, wrongSize } from '../formats/hunks.js';
 import { FULL_TEXT } from '../formats/record.js';
 import type { RevlogIndex } from '../formats/revlog-index.js';
 import type { ByteSource } from './byte-source.js';
@@ -31,10 +31,8 @@ export function readChunks(revs: readonly number[], { index, data }: ChunkOrigin
   const last = revs[revs.length - 1] ?? 0;
   const start = index.position(first);
   const bytes = data.read(start, index.position(last) + index.chunkLength(last) - start);
-  const chunks = revs.map((rev) => {
-    const at = index.position(rev) - start;
-    return bytes.subarray(at, at + index.chunkLength(rev));
-  });
+  // Plain arrays: a Buffer takes three times as long to make.
+  const chunks = revs.map((rev) => new Uint8Array(bytes.buffer, bytes.byteOffset + index.position(rev) - start, index.chunkLength(rev)));
   return decodeChunks(chunks, revs.map((rev) => chunkLimit(rev, index)), decoders);
 }
 
@@ -44,6 +42,20 @@ export function chunkLimit(rev: number, index: ChunkIndex): number {
   const rawSize = index.rawSize(rev);
   if (base === FULL_TEXT) return rawSize < 0 ? MAX_TEXT : rawSize;
   return deltaLimit(base < 0 ? 0 : index.rawSize(base), rawSize);
+}
+
+/**
+ * The length of the text that a chunk makes of a base: from its hunks, and as the index says.
+ * @param baseSize length of the base in bytes; -1: unknown
+ * @returns in bytes; -1: unknown
+ * @throws RevconvertError DELTA_MALFORMED, CHUNK_SIZE with the place
+ */
+export function textSize(rev: number, baseSize: number, chunk: Uint8Array, origin: ChunkOrigin): number {
+  const size = origin.index.deltaBase(rev) === FULL_TEXT ? chunk.length : patchedSize(chunk, baseSize);
+  if (typeof size !== 'number') throw malformedDelta(size).located(placeOf(rev, origin));
+  const rawSize = origin.index.rawSize(rev);
+  if (size >= 0 && rawSize >= 0 && size !== rawSize) throw wrongSize(size, rawSize).located(placeOf(rev, origin));
+  return size;
 }
 
 /** Where the chunk of a revision stands. */

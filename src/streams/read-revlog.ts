@@ -169,7 +169,7 @@ export function* readBatches(origin: BatchOrigin, from: number, to: number, limi
 }
 
 /** The first revision that no longer fits in a batch that begins at `from`. */
-function batchEnd(index: RevlogIndex, from: number, to: number, limits: BatchLimits): number {
+export function batchEnd(index: RevlogIndex, from: number, to: number, limits: BatchLimits = {}): number {
   const { maxRevisions = MAX_BATCH_REVISIONS, maxBytes = MAX_BATCH_BYTES } = limits;
   const start = index.position(from);
   const last = Math.min(to, from + maxRevisions);

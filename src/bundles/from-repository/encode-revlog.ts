@@ -1,18 +1,18 @@
+import type { MaybePromise } from '../../engines/engine.js';
+import { isPromise } from '../../engines/engine.js';
 import { asBuffer } from '../../formats/bytes.js';
-import type { RevisionBatch } from '../../formats/record.js';
-import { deltaOf, FULL_TEXT } from '../../formats/record.js';
+import { FULL_TEXT } from '../../formats/record.js';
 import { RevlogIndex } from '../../formats/revlog-index.js';
 import { asPath } from '../../repository/byte-path.js';
 import type { BatchOrigin } from '../../streams/read-revlog.js';
-import { openChunksOf, openRevlog, readBatches } from '../../streams/read-revlog.js';
-import type { RevisionStep, Stage } from '../../streams/stage.js';
-import { drive, fuseStages, stageOf } from '../../streams/stage.js';
-import { createDecompressStage } from '../../transforms/decompress.js';
+import { batchEnd, openChunksOf, openRevlog } from '../../streams/read-revlog.js';
 import type { BranchCollector } from './branch-collector.js';
 import { SENT } from './changeset-state.js';
 import type { ChunkMemory } from './chunk-memory.js';
-import type { DeltaTools } from './rebase-step.js';
-import { createPreviousStep, createRebaseStep, createTextReader } from './rebase-step.js';
+import type { DeltaBatch } from './delta-batch.js';
+import { readDeltas } from './delta-batch.js';
+import type { DeltaTools, Rebase } from './rebase.js';
+import { createPreviousBase, createRebase, createTextReader } from './rebase.js';
 import { RevisionEncoder } from './revision-encoder.js';
 import type { RevlogScope } from './scope.js';
 import { createScope } from './scope.js';
@@ -21,8 +21,8 @@ import type { BundleSettings, EncodedRevisions, RangeJob, RevlogJob, RevlogSubje
 /** What one thread encodes with: contexts and memory that all its revlogs share. */
 export interface BundleEngines extends DeltaTools {
   readonly settings: BundleSettings;
-  /** To be called when all is done with a batch. @throws RevconvertError CANCELLED */
-  batchDone(): void;
+  /** To be called when all is done with a batch: gives the event loop a turn, now and then. @throws RevconvertError CANCELLED */
+  batchDone(): MaybePromise<void>;
 }
 
 /** Where what is made of a task goes. */
@@ -67,40 +67,48 @@ interface Context {
 }
 
 async function encodeRevisions(subject: RevlogSubject, origin: BatchOrigin, span: Span, { output, engines }: Context): Promise<EncodedRevisions> {
-  const { settings } = engines;
-  const scope = createScope(origin.index, subject, settings);
-  const encoder = new RevisionEncoder({ version: settings.version, index: origin.index, changelog: settings.changelog, linkOf: scope.linkOf });
+  const { settings, decoders } = engines;
+  const { index, path } = origin;
+  const scope = createScope(index, subject, settings);
+  const encoder = new RevisionEncoder({ version: settings.version, path, index, changelog: settings.changelog, linkOf: scope.linkOf });
+  const rebase = chooseRebase(origin, span, scope, engines);
+  const addBranches = output.branches === undefined || origin.kind !== 'changelog' ? undefined : createBranchReader(origin, output.branches, engines);
   const bytes: Uint8Array[] = [];
   let revisions = 0;
-  await drive(sentBatches(origin, span, scope), createStage(origin, span, scope, { output, engines }), (batch) => {
-    bytes.push(encoder.encode(batch, output.memory));
-    revisions += batch.revisions.length;
-    engines.batchDone();
-  });
+  for (const { from, to } of sentSpans(span, scope)) {
+    for (let start = from; start < to; ) {
+      const end = batchEnd(index, start, to);
+      const read = readDeltas(origin, start, end, decoders);
+      const batch = isPromise(read) ? await read : read;
+      if (addBranches !== undefined) await addBranches(batch);
+      if (rebase !== undefined) await rebase(batch);
+      bytes.push(encoder.encode(batch, output.memory));
+      revisions += batch.deltas.length;
+      start = end;
+      await engines.batchDone();
+    }
+  }
   return { bytes, revisions };
 }
 
-/** Batches of the revisions that are sent, and no others. */
-function* sentBatches(origin: BatchOrigin, { from, to }: Span, scope: RevlogScope): Generator<RevisionBatch, void, void> {
+/** The revisions that are sent, and no others. */
+function* sentSpans({ from, to }: Span, scope: RevlogScope): Generator<Span, void, void> {
   if (scope.isWhole) {
-    yield* readBatches(origin, from, to);
+    yield { from, to };
     return;
   }
   for (let start = from; start < to; ) {
     let end = start;
     while (end < to && scope.stateOf(end) === SENT) end++;
-    if (end > start) yield* readBatches(origin, start, end);
+    if (end > start) yield { from: start, to: end };
     start = end + 1;
   }
 }
 
-function createStage(origin: BatchOrigin, span: Span, scope: RevlogScope, { output, engines }: Context): Stage {
-  const decompress = createDecompressStage(engines.decoders);
-  const steps: RevisionStep[] = [];
-  if (output.branches !== undefined && origin.kind === 'changelog') steps.push(branchStep(origin, output.branches, engines));
-  if (engines.settings.version === '01') steps.push(createPreviousStep(origin, baseOfFirst(origin.index, span, scope), engines));
-  else if (!scope.isWhole) steps.push(createRebaseStep(origin, scope, engines));
-  return steps.length === 0 ? decompress : fuseStages([decompress, stageOf(...steps)]);
+/** What has to be done with deltas before they are sent; undefined: nothing. */
+function chooseRebase(origin: BatchOrigin, span: Span, scope: RevlogScope, engines: BundleEngines): Rebase | undefined {
+  if (engines.settings.version === '01') return createPreviousBase(origin, baseOfFirst(origin.index, span, scope), engines);
+  return scope.isWhole ? undefined : createRebase(origin, scope, engines);
 }
 
 /** What the first revision of a span is a delta against in version 01: the one sent before it, else its first parent. */
@@ -110,14 +118,13 @@ function baseOfFirst(index: RevlogIndex, { from, to }: Span, scope: RevlogScope)
   return -1;
 }
 
-function branchStep(origin: BatchOrigin, branches: BranchCollector, engines: BundleEngines): RevisionStep {
-  let textOf: ((rev: number) => Promise<Buffer>) | undefined;
-  return (batch, revision) => {
-    const { rev, deltaBase } = revision;
-    if (deltaBase === FULL_TEXT) {
-      branches.add(rev, asBuffer(deltaOf(batch, revision)));
-      return undefined;
+/** Looks at the texts of changesets; nearly all are stored as they are. */
+function createBranchReader(origin: BatchOrigin, branches: BranchCollector, engines: BundleEngines): (batch: DeltaBatch) => Promise<void> {
+  const textOf = createTextReader(origin, engines);
+  return async ({ from, bases, deltas }) => {
+    for (const [i, delta] of deltas.entries()) {
+      const rev = from + i;
+      branches.add(rev, bases[i] === FULL_TEXT ? asBuffer(delta) : await textOf(rev));
     }
-    return (textOf ??= createTextReader(origin, engines))(rev).then((text) => branches.add(rev, text));
   };
 }

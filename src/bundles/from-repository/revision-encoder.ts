@@ -2,15 +2,17 @@ import { RevconvertError } from '../../errors.js';
 import { CHUNK_HEADER, NODE, REVISION_HEADER } from '../../formats/bundle/changegroup.js';
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import { HUNK_HEADER, MAX_TEXT } from '../../formats/hunks.js';
-import type { Revision, RevisionBatch } from '../../formats/record.js';
-import { deltaOf, FULL_TEXT } from '../../formats/record.js';
+import { FULL_TEXT } from '../../formats/record.js';
 import { FLAG_ELLIPSIS, FLAG_EXTERNAL, FLAG_HAS_META, FLAG_SNAPSHOT, FLAGS_QUALITY } from '../../formats/revision-flags.js';
 import type { RevlogIndex } from '../../formats/revlog-index.js';
 import { ENTRY_SIZE, NODE_AT } from '../../formats/revlog-index.js';
 import type { ChunkMemory } from './chunk-memory.js';
+import type { DeltaBatch } from './delta-batch.js';
 
 export interface EncoderOptions {
   readonly version: WrittenVersion;
+  /** For messages. */
+  readonly path: string;
   /** Of the revlog. */
   readonly index: RevlogIndex;
   /** Entries of the changelog's index. */
@@ -35,27 +37,28 @@ export class RevisionEncoder {
 
   /**
    * The chunks of a batch, one after the other.
-   * @param batch `delta` filled; in version 01, where `deltaBase` is not said, it must be what the version implies
+   * @param batch in version 01, where bases are not said, they must be those that the version implies
    * @returns memory of `memory`
    * @throws RevconvertError BUNDLE_HOLDS where the version has no room for a flag; ENTRY_RANGE; LINKREV
    */
-  encode(batch: RevisionBatch, memory: ChunkMemory): Uint8Array {
+  encode({ from, bases, deltas }: DeltaBatch, memory: ChunkMemory): Uint8Array {
     const header = CHUNK_HEADER + REVISION_HEADER[this.options.version];
     let bytes = 0;
-    for (const revision of batch.revisions) {
-      const size = header + hunksSize(revision, deltaOf(batch, revision));
-      if (size > MAX_TEXT) throw new RevconvertError('ENTRY_RANGE', `a chunk of ${size} bytes cannot be said in a changegroup`, { path: batch.path, rev: revision.rev });
+    for (let i = 0; i < deltas.length; i++) {
+      const size = header + hunksSize(bases[i] ?? 0, deltas[i] ?? NOTHING);
+      if (size > MAX_TEXT) throw new RevconvertError('ENTRY_RANGE', `a chunk of ${size} bytes cannot be said in a changegroup`, { path: this.options.path, rev: from + i });
       bytes += size;
     }
     const target = memory.allocate(bytes);
     let at = 0;
-    for (const revision of batch.revisions) {
-      const delta = deltaOf(batch, revision);
-      const end = at + header + hunksSize(revision, delta);
+    for (let i = 0; i < deltas.length; i++) {
+      const delta = deltas[i] ?? NOTHING;
+      const base = bases[i] ?? 0;
+      const end = at + header + hunksSize(base, delta);
       writeInt32(target, at, end - at);
-      this.#writeHeader(batch, revision, target, at + CHUNK_HEADER);
+      this.#writeHeader(from + i, base, target, at + CHUNK_HEADER);
       at += header;
-      if (isWholeText(revision, delta)) {
+      if (isWholeText(base, delta)) {
         // The text against the null revision: start and end of what it replaces are 0.
         writeInt32(target, at + 8, delta.length);
         at += HUNK_HEADER;
@@ -67,16 +70,17 @@ export class RevisionEncoder {
   }
 
   /** Null nodes are zeros, which is what the memory holds. */
-  #writeHeader({ path }: RevisionBatch, { rev, p1, p2, flags, deltaBase }: Revision, target: Uint8Array, at: number): void {
+  #writeHeader(rev: number, base: number, target: Uint8Array, at: number): void {
     const { version, index, changelog, linkOf } = this.options;
+    const [p1, p2, flags] = [index.p1(rev), index.p2(rev), index.flags(rev)];
     // Metadata in front of the text is said by a first parent that is null, but where the revlog has a flag for it.
-    const swaps = index.header.filelogMeta && (flags & FLAG_HAS_META) !== 0 && p2 < 0;
+    const swaps = (flags & FLAG_HAS_META) !== 0 && index.header.filelogMeta && p2 < 0;
     this.#writeNode(rev, target, at);
     this.#writeNode(swaps ? p2 : p1, target, at + NODE);
     this.#writeNode(swaps ? p1 : p2, target, at + 2 * NODE);
     let next = at + 3 * NODE;
     if (version !== '01') {
-      this.#writeNode(deltaBase, target, next);
+      this.#writeNode(base, target, next);
       next += NODE;
     }
     copyNode(changelog, linkOf(rev), target, next);
@@ -85,7 +89,7 @@ export class RevisionEncoder {
       target[next + NODE] = sent >> 8;
       target[next + NODE + 1] = sent & 0xff;
     } else if ((flags & FLAGS_NEEDED) !== 0) {
-      throw new RevconvertError('BUNDLE_HOLDS', `a revision has flags 0x${flags.toString(16)}, which changegroups of version ${version} have no room for: give cg.version=03`, { path, rev });
+      throw new RevconvertError('BUNDLE_HOLDS', `a revision has flags 0x${flags.toString(16)}, which changegroups of version ${version} have no room for: give cg.version=03`, { path: this.options.path, rev });
     }
   }
 
@@ -94,10 +98,12 @@ export class RevisionEncoder {
   }
 }
 
-/** A full text that is not empty takes a hunk. */
-const isWholeText = ({ deltaBase }: Revision, delta: Uint8Array): boolean => deltaBase === FULL_TEXT && delta.length > 0;
+const NOTHING = new Uint8Array(0);
 
-const hunksSize = (revision: Revision, delta: Uint8Array): number => delta.length + (isWholeText(revision, delta) ? HUNK_HEADER : 0);
+/** A full text that is not empty takes a hunk. */
+const isWholeText = (base: number, delta: Uint8Array): boolean => base === FULL_TEXT && delta.length > 0;
+
+const hunksSize = (base: number, delta: Uint8Array): number => delta.length + (isWholeText(base, delta) ? HUNK_HEADER : 0);
 
 function writeInt32(target: Uint8Array, at: number, value: number): void {
   target[at] = value >>> 24;

@@ -3,6 +3,7 @@ import { createTextCache } from '../../delta/text-cache.js';
 import { Arena } from '../../engines/arena.js';
 import { loadDecoders } from '../../engines/chunk-codec.js';
 import { RevconvertError } from '../../errors.js';
+import { Turns } from '../../streams/turns.js';
 import { BranchCollector } from './branch-collector.js';
 import { ChunkMemory } from './chunk-memory.js';
 import type { BundleEngines, BundleOutput } from './encode-revlog.js';
@@ -16,6 +17,11 @@ import type { BundleSettings, BundleTask, BundleTaskResult, EncodedRevisions } f
  */
 export async function createBundleRunner(settings: BundleSettings, isStopped: () => boolean): Promise<(task: BundleTask) => Promise<BundleTaskResult>> {
   const memory = new Arena();
+  const turns = new Turns({
+    get aborted() {
+      return isStopped();
+    },
+  });
   const engines: BundleEngines = {
     settings,
     decoders: await loadDecoders({ memory, dictionaries: settings.dictionaries }),
@@ -24,6 +30,7 @@ export async function createBundleRunner(settings: BundleSettings, isStopped: ()
     batchDone() {
       memory.recycle();
       if (isStopped()) throw new RevconvertError('CANCELLED', 'interrupted');
+      return turns.due ? turns.give() : undefined;
     },
   };
   return async (task) => {
