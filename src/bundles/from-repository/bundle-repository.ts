@@ -1,3 +1,4 @@
+import { loadDecoders } from '../../engines/chunk-codec.js';
 import type { BundleItem, BundleStart } from '../../formats/bundle/items.js';
 import { dictionaryMap, readDictionaries } from '../../repository/dictionaries/folder.js';
 import type { Discovery } from '../../repository/discover.js';
@@ -14,13 +15,17 @@ import type { LockedSource } from '../../repository/with-source.js';
 import { asFailure, lockNotice, lockSource } from '../../repository/with-source.js';
 import type { Run } from '../../repository/work.js';
 import { BUNDLE } from '../bundle-work-kinds.js';
-import { ChangesetNodes, readChangelogIndex } from './changelog.js';
+import { readChangelogIndex } from './changelog-index.js';
+import type { OrderedRevlog } from './group-order.js';
 import { inGroupOrder } from './group-order.js';
 import { inOrder } from './in-order.js';
+import { findMovedLinks } from './moved-links.js';
+import { NodeNumbers } from './node-numbers.js';
 import type { BundleRepositoryOptions } from './options.js';
 import { chooseVersion } from './options.js';
 import type { PartFacts } from './parts.js';
 import { changegroupStart, partsBehind } from './parts.js';
+import type { GroupSource } from './pieces.js';
 import { cutPieces } from './pieces.js';
 import { selectChangesets } from './selection.js';
 import type { BranchColumn, BundleSettings, BundleTask, BundleTaskResult } from './tasks.js';
@@ -94,7 +99,7 @@ async function* bundleSource({ repository, locks }: LockedSource, wanted: WhatTo
 function gatherFacts(repository: Repository, { spec, range }: WhatToBundle): PartFacts {
   const version = chooseVersion(spec, repository.requirements);
   const index = readChangelogIndex(repository);
-  const changesets = new ChangesetNodes(index);
+  const changesets = new NodeNumbers(index);
   const wantsPhases = spec.container === 'HG20' && spec.phases === true;
   return { repository, spec, version, changesets, table: index.table, selection: selectChangesets(repository, changesets, range, wantsPhases) };
 }
@@ -117,8 +122,9 @@ interface ChangegroupContext {
   readonly branches: BranchColumn[];
 }
 
-async function* changegroupItems({ repository, version }: PartFacts, { revlogs }: Discovery, { filled, lanes, branches }: ChangegroupContext): AsyncGenerator<readonly BundleItem[], void, void> {
-  const sources = inGroupOrder(revlogs).map((one) => ({ ...one, links: undefined }));
+async function* changegroupItems(facts: PartFacts, { revlogs }: Discovery, { filled, lanes, branches }: ChangegroupContext): AsyncGenerator<readonly BundleItem[], void, void> {
+  const { repository, version } = facts;
+  const sources = await linkedSources(facts, inGroupOrder(revlogs), filled.signal);
   const onDone = trackProgress(revlogs, filled.onProgress);
   const done = inOrder({
     work: cutPieces(sources, repository.storeFolder, version),
@@ -134,4 +140,13 @@ async function* changegroupItems({ repository, version }: PartFacts, { revlogs }
     const items = piece.itemsOf(result);
     if (items.length > 0) yield items;
   }
+}
+
+/** Revlogs with what other changesets bring than their indexes say. */
+async function linkedSources({ repository, selection }: PartFacts, revlogs: readonly OrderedRevlog[], signal: AbortSignal | undefined): Promise<GroupSource[]> {
+  const { hidden, last } = selection;
+  if (hidden === undefined) return revlogs.map((one) => ({ ...one, links: undefined }));
+  const decoders = await loadDecoders({ dictionaries: dictionaryMap(readDictionaries(repository)) });
+  const links = await findMovedLinks({ repository, revlogs, hidden, last, decoders, signal });
+  return revlogs.map((one) => ({ ...one, links: links.get(one.revlog) }));
 }

@@ -1,6 +1,6 @@
 import type { ObsoleteMarkers } from '../../formats/obsstore.js';
 import { PHASE_ARCHIVED, PHASE_PUBLIC } from '../../formats/phase-roots.js';
-import type { ChangesetNodes } from './changelog.js';
+import type { NodeNumbers } from './node-numbers.js';
 
 export interface HidingFacts {
   readonly phases: Uint8Array;
@@ -14,7 +14,7 @@ export interface HidingFacts {
  * archived and in the internal phase; but for what has visible descendants, or is pinned.
  * @returns for each changeset whether it is hidden; undefined: none is
  */
-export function findHidden(changesets: ChangesetNodes, { phases, obsolescence, pinned }: HidingFacts): Uint8Array | undefined {
+export function findHidden(changesets: NodeNumbers, { phases, obsolescence, pinned }: HidingFacts): Uint8Array | undefined {
   const hidden = new Uint8Array(changesets.length);
   for (const { precursor } of obsolescence?.markers ?? []) {
     const rev = changesets.revOf(precursor);

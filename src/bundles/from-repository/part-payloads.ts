@@ -3,7 +3,7 @@ import { PHASE_DRAFT, PHASE_PUBLIC, PHASE_SECRET } from '../../formats/phase-roo
 import { ENTRY_SIZE, NODE_AT, NODE_BYTES } from '../../formats/revlog-index.js';
 import type { Repository } from '../../repository/open.js';
 import { readSmallFile } from '../../repository/read-file.js';
-import type { ChangesetNodes } from './changelog.js';
+import type { NodeNumbers } from './node-numbers.js';
 import type { Selection } from './selection.js';
 import { isSent } from './selection.js';
 import { sortByNode } from './sort-by-node.js';
@@ -20,7 +20,7 @@ const uint32 = (...values: readonly number[]): Buffer => {
 };
 
 /** Changesets of a set that are no parents of others in it, in order. */
-function headsOf(changesets: ChangesetNodes, isMember: (rev: number) => boolean): number[] {
+function headsOf(changesets: NodeNumbers, isMember: (rev: number) => boolean): number[] {
   const hasChild = new Uint8Array(changesets.length);
   const heads: number[] = [];
   for (let rev = changesets.length - 1; rev >= 0; rev--) {
@@ -32,7 +32,7 @@ function headsOf(changesets: ChangesetNodes, isMember: (rev: number) => boolean)
 }
 
 /** `phase-heads`: a phase and a node, for the heads of each phase. Mercurial 6.3 leaves secret ones out, which its reader takes all the same. */
-export function phaseHeads(changesets: ChangesetNodes, selection: Selection): Buffer {
+export function phaseHeads(changesets: NodeNumbers, selection: Selection): Buffer {
   const { phases } = selection;
   return Buffer.concat(
     [PHASE_PUBLIC, PHASE_DRAFT, PHASE_SECRET].flatMap((phase) =>
@@ -47,7 +47,7 @@ export function phaseHeads(changesets: ChangesetNodes, selection: Selection): Bu
  * what these make obsolete.
  * @returns undefined where there are none
  */
-export function obsoleteMarkers(changesets: ChangesetNodes, selection: Selection, { version, markers }: ObsoleteMarkers): Buffer | undefined {
+export function obsoleteMarkers(changesets: NodeNumbers, selection: Selection, { version, markers }: ObsoleteMarkers): Buffer | undefined {
   const byNode = new Map<string, ObsoleteMarker[]>();
   const enter = (node: string, marker: ObsoleteMarker): void => {
     const list = byNode.get(node);
@@ -84,7 +84,7 @@ const MAX_CACHE_BYTES = 1 << 28;
  * `hgtagsfnodes`: for heads, the node of their `.hgtags`, as far as Mercurial's cache knows it.
  * @returns undefined where it knows none
  */
-export function tagsFnodes({ hgFolder }: Repository, changesets: ChangesetNodes, table: Uint8Array, selection: Selection): Buffer | undefined {
+export function tagsFnodes({ hgFolder }: Repository, changesets: NodeNumbers, table: Uint8Array, selection: Selection): Buffer | undefined {
   const cache = readSmallFile(`${hgFolder}/cache/hgtagsfnodes1`, MAX_CACHE_BYTES);
   if (cache === undefined) return undefined;
   const heads = sortByNode(table, Int32Array.from(headsOf(changesets, (rev) => isSent(selection, rev))));

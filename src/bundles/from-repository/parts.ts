@@ -4,7 +4,7 @@ import type { Parameter } from '../../formats/bundle/part-header.js';
 import type { BundleSpec } from '../../formats/bundle/spec.js';
 import { PHASE_SECRET } from '../../formats/phase-roots.js';
 import type { Repository } from '../../repository/open.js';
-import type { ChangesetNodes } from './changelog.js';
+import type { NodeNumbers } from './node-numbers.js';
 import { obsoleteMarkers, phaseHeads, revBranchCache, tagsFnodes } from './part-payloads.js';
 import type { Selection } from './selection.js';
 import { isSent } from './selection.js';
@@ -15,7 +15,7 @@ export interface PartFacts {
   readonly repository: Repository;
   readonly spec: BundleSpec;
   readonly version: WrittenVersion;
-  readonly changesets: ChangesetNodes;
+  readonly changesets: NodeNumbers;
   /** Entries of the changelog's index. */
   readonly table: Uint8Array;
   readonly selection: Selection;

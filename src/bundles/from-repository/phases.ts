@@ -1,8 +1,8 @@
 import type { PhaseRoot } from '../../formats/phase-roots.js';
-import type { ChangesetNodes } from './changelog.js';
+import type { NodeNumbers } from './node-numbers.js';
 
 /** The phase of each changeset: that of a root, or the highest of its parents. Roots that there are not are passed over. */
-export function phasesOf(changesets: ChangesetNodes, roots: readonly PhaseRoot[]): Uint8Array {
+export function phasesOf(changesets: NodeNumbers, roots: readonly PhaseRoot[]): Uint8Array {
   const phases = new Uint8Array(changesets.length);
   let first = changesets.length;
   for (const { phase, node } of roots) {

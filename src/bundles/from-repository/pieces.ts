@@ -1,18 +1,16 @@
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
-import type { BundleItem, Group, GroupStart } from '../../formats/bundle/items.js';
+import type { BundleItem, GroupStart } from '../../formats/bundle/items.js';
 import { ENTRY_SIZE } from '../../formats/revlog-index.js';
-import type { RevlogSource } from '../../repository/discover.js';
 import { bytesOf } from '../../repository/plan.js';
 import { revlogFiles } from '../../repository/revlog-files.js';
 import { cutRanges, group, LARGE_REVLOG_BYTES } from '../../repository/schedule.js';
 import { shareBytes } from '../../repository/shared-memory.js';
 import { openRevlog } from '../../streams/read-revlog.js';
+import type { OrderedRevlog } from './group-order.js';
 import type { BundleTask, BundleTaskResult } from './tasks.js';
 
-/** A revlog, and where it stands in a changegroup. */
-export interface GroupSource {
-  readonly revlog: RevlogSource;
-  readonly group: Group;
+/** A revlog that is sent. */
+export interface GroupSource extends OrderedRevlog {
   /** Revisions that another changeset brings than the index says: see `RevlogSubject`. */
   readonly links: Int32Array | undefined;
 }

@@ -3,10 +3,10 @@ import type { ObsoleteMarkers } from '../../formats/obsstore.js';
 import { PHASE_ARCHIVED } from '../../formats/phase-roots.js';
 import type { Repository } from '../../repository/open.js';
 import { sharedMemory } from '../../repository/shared-memory.js';
-import type { ChangesetNodes } from './changelog.js';
 import { HELD, LEFT_OUT, SENT } from './changeset-state.js';
 import { findHidden } from './hidden.js';
 import { readObsoleteMarkers, readPhaseRoots, readPinnedNodes } from './history-files.js';
+import type { NodeNumbers } from './node-numbers.js';
 import { phasesOf } from './phases.js';
 
 /** Changesets from `from` up to and including `to`, by their numbers. */
@@ -18,6 +18,8 @@ export interface RevisionRange {
 /** Which changesets a bundle has. */
 export interface Selection {
   readonly count: number;
+  /** The last changeset that may be sent. */
+  readonly last: number;
   /** For each changeset what becomes of it, in shared memory; undefined: all are sent. */
   readonly states: Uint8Array | undefined;
   /** For each changeset whether it is hidden; undefined: none is. */
@@ -33,7 +35,7 @@ export interface Selection {
  * @param wantsPhases their phases are asked for
  * @throws RevconvertError USAGE: the range is not one of changesets that there are; TEXT_MALFORMED with a file
  */
-export function selectChangesets(repository: Repository, changesets: ChangesetNodes, range: RevisionRange | undefined, wantsPhases: boolean): Selection {
+export function selectChangesets(repository: Repository, changesets: NodeNumbers, range: RevisionRange | undefined, wantsPhases: boolean): Selection {
   checkRange(range, changesets.length);
   const roots = readPhaseRoots(repository);
   const obsolescence = readObsoleteMarkers(repository);
@@ -41,7 +43,7 @@ export function selectChangesets(repository: Repository, changesets: ChangesetNo
   const phases = mayHide || wantsPhases ? phasesOf(changesets, roots) : undefined;
   const hidden = mayHide && phases !== undefined ? findHidden(changesets, { phases, obsolescence, pinned: readPinnedNodes(repository) }) : undefined;
   const { from, to } = range ?? { from: 0, to: changesets.length - 1 };
-  if (hidden === undefined && from === 0 && to === changesets.length - 1) return { count: changesets.length, states: undefined, hidden, phases, obsolescence };
+  if (hidden === undefined && from === 0 && to === changesets.length - 1) return { count: changesets.length, last: to, states: undefined, hidden, phases, obsolescence };
   const states = sharedMemory(changesets.length);
   let count = 0;
   for (let rev = 0; rev <= to; rev++) {
@@ -49,7 +51,7 @@ export function selectChangesets(repository: Repository, changesets: ChangesetNo
     states[rev] = rev < from ? HELD : SENT;
     if (rev >= from) count++;
   }
-  return { count, states, hidden, phases, obsolescence };
+  return { count, last: to, states, hidden, phases, obsolescence };
 }
 
 /** Whether a changeset is in the bundle. */
