@@ -14,7 +14,10 @@ export interface StreamDecompressOptions {
 export interface StreamCompressOptions {
   /** Within the engine's range; the engine's default where undefined. */
   readonly level?: number | undefined;
-  /** zstd: compress in so many threads beside this one; 0: in this one. The output is the same for all but 0. @default 1 */
+  /**
+   * zstd: compress in so many threads beside this one; 0: in this one. The output is the same for all but 0.
+   * @default 1; from level 13 on 0
+   */
   readonly threads?: number | undefined;
   /** Ends the work. */
   readonly signal?: AbortSignal | undefined;

@@ -1,15 +1,19 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { ZSTD_LEVELS } from '../facts.js';
 import type { Compress, Pieces, StreamCompressOptions } from './stream-engine.js';
-import { StreamInput } from './stream-input.js';
+import { interrupted, StreamInput } from './stream-input.js';
 import type { NativeStreamCompressor, ZstdStreamBinding } from './zstd-binding.js';
 
-/** The most bytes of input between two looks at the signal. */
-const INPUT_BYTES = 1 << 20;
+/** The most bytes of input, and of output, between two turns for the event loop: at high levels they take long. */
+const STRETCH_BYTES = 128 * 1024;
 const OUTPUT_BYTES = 256 * 1024;
 /** Bytes that one thread compresses at a time. */
-const JOB_BYTES = 4 << 20;
-/** Each job may refer to a whole window before it: without this, bundles come out larger. */
+const JOB_BYTES = 8 << 20;
+/** Each job may refer to a whole window before it. With less, bundles come out larger than from one thread. */
 const FULL_OVERLAP = 9;
+/** Above, zstd chooses jobs itself: they go by windows, which are large. A thread of its own gains nothing there: the caller does little beside. */
+const MAX_FAST_LEVEL = 12;
 const NOTHING = new Uint8Array(0);
 
 /**
@@ -21,12 +25,21 @@ export const zstdCompress =
   (source, options) =>
     compressFrame(binding, source, options);
 
-async function* compressFrame(binding: ZstdStreamBinding, source: AsyncIterable<Uint8Array>, { level, threads = 1, signal }: StreamCompressOptions): Pieces {
-  const input = new StreamInput(source, INPUT_BYTES, 0, signal);
+async function* compressFrame(binding: ZstdStreamBinding, source: AsyncIterable<Uint8Array>, { level, threads, signal }: StreamCompressOptions): Pieces {
+  const input = new StreamInput(source, STRETCH_BYTES, 0, signal);
   const encoder = new FrameEncoder(binding, level ?? ZSTD_LEVELS.default, threads);
   try {
-    for (let piece = await input.next(); piece !== undefined; piece = await input.next()) yield* encoder.encode(piece);
-    yield* encoder.end();
+    for (let piece = await input.next(); piece !== undefined; piece = await input.next()) {
+      yield* encoder.encode(piece);
+      await nextTurn();
+    }
+    for (let ended = false; !ended; ) {
+      ended = encoder.end();
+      const made = encoder.made(ended);
+      if (made !== undefined) yield made;
+      if (!ended) await nextTurn();
+      if (signal?.aborted === true) throw interrupted();
+    }
   } finally {
     await input.close();
   }
@@ -40,40 +53,45 @@ class FrameEncoder {
   constructor(
     private readonly binding: ZstdStreamBinding,
     level: number,
-    threads: number,
+    threads = level <= MAX_FAST_LEVEL ? 1 : 0,
   ) {
     const { CParameter } = binding;
     this.#context = new binding.CCtx();
     this.#context.setParameter(CParameter.compressionLevel, level);
     if (threads === 0) return;
     this.#context.setParameter(CParameter.nbWorkers, threads);
+    if (level > MAX_FAST_LEVEL) return;
     this.#context.setParameter(CParameter.jobSize, JOB_BYTES);
     this.#context.setParameter(CParameter.overlapLog, FULL_OVERLAP);
   }
 
   *encode(piece: Uint8Array): Generator<Buffer, void, void> {
     for (let rest = piece; rest.length > 0; ) {
-      const [, made, taken] = this.#context.compressStream2(this.#output.subarray(this.#made), rest, this.binding.EndDirective.continue);
+      const [, made, taken] = this.#context.compressStream2(this.#room, rest, this.binding.EndDirective.continue);
       rest = rest.subarray(taken);
-      yield* this.#add(made);
+      this.#made += made;
+      const full = this.made(false);
+      if (full !== undefined) yield full;
     }
   }
 
-  *end(): Generator<Buffer, void, void> {
-    for (let left = 1; left > 0; ) {
-      const [still, made] = this.#context.compressStream2(this.#output.subarray(this.#made), NOTHING, this.binding.EndDirective.end);
-      left = still;
-      yield* this.#add(made);
-    }
-    if (this.#made > 0) yield this.#output.subarray(0, this.#made);
-  }
-
-  /** Gives out the buffer when it is full. */
-  *#add(made: number): Generator<Buffer, void, void> {
+  /** Finishes, as far as the room for one stretch goes. @returns whether all is done */
+  end(): boolean {
+    const [left, made] = this.#context.compressStream2(this.#room, NOTHING, this.binding.EndDirective.end);
     this.#made += made;
-    if (this.#made < this.#output.length) return;
-    yield this.#output;
+    return left === 0;
+  }
+
+  /** @returns what is made, where the buffer is full, or all is wanted */
+  made(all: boolean): Buffer | undefined {
+    if (this.#made < this.#output.length && !(all && this.#made > 0)) return undefined;
+    const made = this.#output.subarray(0, this.#made);
     this.#output = Buffer.allocUnsafeSlow(OUTPUT_BYTES);
     this.#made = 0;
+    return made;
+  }
+
+  get #room(): Uint8Array {
+    return this.#output.subarray(this.#made, this.#made + STRETCH_BYTES);
   }
 }
