@@ -2,9 +2,9 @@ import { RevconvertError } from '../errors.js';
 import type { BundleSpec } from '../formats/bundle/spec.js';
 import { parseBundleSpec } from '../formats/bundle/spec.js';
 import type { ConvertOptions } from '../repository/options.js';
+import { parseChunks } from '../streams/bundle/parse-chunks.js';
 import type { BundleItems } from '../streams/bundle/stage.js';
 import { throughStages } from '../streams/bundle/stage.js';
-import { parseChunks } from '../streams/bundle/parse-chunks.js';
 import { bundleRepository } from './from-repository/bundle-repository.js';
 import type { BundleRepositoryOptions } from './from-repository/options.js';
 import type { BundleOptions } from './options.js';
@@ -30,14 +30,15 @@ const DEFAULT_STREAM = 'none-v2;stream=v2';
  *   is wrong with the repository; BUNDLE_HOLDS
  */
 export async function makeBundle(path: string, options: MakeBundleOptions = {}): Promise<BundleOutput> {
-  const { stream, convert, range } = options;
+  const { stream, convert, range, jobs, lock, lockTimeout, signal, onProgress, onNotice } = options;
   const spec = specFor(options);
   const filled = { ...fillBundleOptions(options), spec };
   const isStream = spec.content === 'stream';
   if (isStream && range !== undefined) throw new RevconvertError('USAGE', 'a stream clone has all revisions: a range does not go with it');
   if (!isStream && convert !== undefined) throw new RevconvertError('USAGE', 'how a store is converted is a matter of stream clones only');
   if (stream === false && isStream) throw new RevconvertError('USAGE', 'the kind of bundle is that of a stream clone');
-  const items: BundleItems = isStream ? streamRepository(path, { ...options, spec, convert }) : bundleRepository(path, { ...options, spec });
+  const how = { spec, lock, lockTimeout, signal, onNotice };
+  const items: BundleItems = isStream ? streamRepository(path, { ...how, convert, phases: spec.phases, obsolescence: spec.obsolescence }) : bundleRepository(path, { ...how, range, jobs, onProgress });
   const stages = hasRevisionFilters(filled.filters) ? [parseChunks()] : [];
   return writeItems(throughStages(items, stages), filled, { bytesRead: () => 0 });
 }

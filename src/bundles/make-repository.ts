@@ -33,14 +33,16 @@ export async function makeRepository(source: AsyncIterable<Uint8Array>, destinat
   const read = readBundleItems(source, { records: hasRevisionFilters(filled.filters), maxWindow, path });
   const { items, isStream } = await lookAhead(throughStages(read, [...filters, refuseUnknownParts()]));
   if (!isStream) return { ...(await createRepository(items, destination, how)), from: 'changegroup' };
-  const { check, onProgress, signal, onNotice, ...convert } = how;
-  const changes = Object.values(convert).some((value) => value !== undefined && !isEmpty(value));
-  const conversion: ConvertOptions = { ...convert, check: check === 'none' ? 'none' : 'chunks', signal, onNotice };
-  return { ...(await createRepositoryFromStream(items, destination, { convert: changes ? conversion : undefined, signal, onNotice })), from: 'stream' };
+  const { check, signal, onNotice } = how;
+  const convert: ConvertOptions | undefined = changesStore(how) ? { ...how, check: check === 'none' ? 'none' : 'chunks', onProgress: undefined } : undefined;
+  return { ...(await createRepositoryFromStream(items, destination, { convert, signal, onNotice })), from: 'stream' };
 }
 
-/** Levels by kind of which none is given. */
-const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.values(value).every((one) => one === undefined);
+/** What makes a store other than it came in a stream clone. */
+const CHANGES = ['to', 'level', 'checksum', 'redelta', 'policy', 'generaldelta', 'dictionaries'] as const;
+
+const changesStore = (options: CreateOptions): boolean =>
+  CHANGES.some((key) => options[key] !== undefined) || Object.values(options.levels ?? {}).some((level) => level !== undefined);
 
 /** Of what stands before the history, far more than any bundle has; whoever takes it says what is missing. */
 const MAX_AHEAD_BYTES = 1 << 26;

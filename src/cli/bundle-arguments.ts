@@ -1,5 +1,6 @@
 import type { Options } from 'yargs';
 
+import type { RevisionRange } from '../bundles/from-repository/selection.js';
 import type { FilterStep } from '../bundles/options.js';
 import { RevconvertError } from '../errors.js';
 import { REDELTA_MODES } from '../transforms/bundle/redelta.js';
@@ -157,10 +158,10 @@ export function readMaxWindow(raw: RawOptions): number | undefined {
 }
 
 /** Revisions by number, both of them included. @throws RevconvertError USAGE */
-export function readRange(text: string | undefined): { readonly first: number; readonly last: number } | undefined {
+export function readRange(text: string | undefined): RevisionRange | undefined {
   if (text === undefined) return undefined;
   const found = /^(\d{1,9}):(\d{1,9})$/.exec(text);
-  const [first, last] = [Number(found?.[1]), Number(found?.[2])];
-  if (found !== null && first <= last) return { first, last };
+  const [from, to] = [Number(found?.[1]), Number(found?.[2])];
+  if (found !== null && from <= to) return { from, to };
   throw new RevconvertError('USAGE', `--rev-range: two revision numbers are expected, the smaller first, as in 100:200, found '${text}'`);
 }

@@ -1,14 +1,23 @@
 import { openInput, readAll } from '../bundles/input.js';
+import type { InspectRecord } from '../bundles/inspect/records.js';
+import type { MakeRepositoryOptions } from '../bundles/make-repository.js';
+import { meter } from '../bundles/meter.js';
 import { writeToFile, writeToStream } from '../bundles/output-file.js';
 import type { BundleOutput } from '../bundles/write-items.js';
 import { RevconvertError } from '../errors.js';
-import type { BundleArguments } from './bundle-arguments.js';
-import { BUNDLE_OPTIONS, readBundleArguments, readFilters, readMaxWindow, REPEATABLE_BUNDLE_OPTIONS, STANDARD } from './bundle-arguments.js';
+import { showable } from '../repository/byte-path.js';
+import type { BundleArguments, BundleMode } from './bundle-arguments.js';
+import { BUNDLE_OPTIONS, modeOf, readBundleArguments, readFilters, readMaxWindow, readRange, REPEATABLE_BUNDLE_OPTIONS, STANDARD, STORE_OPTIONS } from './bundle-arguments.js';
 import type { Command, RawOptions } from './command.js';
-import { flagOption, numberOption, textOption } from './command.js';
+import { flagOption, numberOption, repositoryArgument, textOption, textOptions } from './command.js';
+import { readLockOptions, readStoreOptions } from './convert-options.js';
 import { EXIT } from './exit-status.js';
 import { say, sayResult } from './output.js';
+import { REPEATABLE_POLICY_OPTIONS } from './policy-options.js';
+import { createBundleRenderer, renderJsonRecord } from './render-bundle.js';
 import { renderBundleSummary } from './render-bundle-summary.js';
+import { renderBundleVerification } from './render-bundle-verification.js';
+import { renderRepositoryOutcome } from './render-repository-outcome.js';
 
 /** `revconvert bundle`: bundles of one kind made another, through filters; looked at, verified; made of repositories, and made repositories. */
 export const bundleCommand: Command = {
@@ -101,11 +110,10 @@ async function runFromRepository(args: BundleArguments, options: RawOptions, sig
 
 async function runToRepository(args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]): Promise<number> {
   const { makeRepository } = await import('../bundles/make-repository.js');
-  const { redelta, ...store } = readStoreOptions({ ...options, redelta: textOptions(options, 'redelta').at(-1) });
+  const store = readStoreOptions({ ...options, redelta: textOptions(options, 'redelta').at(-1) });
   const { bytes, path } = inputOf(args, signal);
   const outcome = await makeRepository(bytes, textOption(options, 'to-repo') ?? '', {
     ...store,
-    redelta,
     check: textOption(options, 'check') as MakeRepositoryOptions['check'],
     filters: readFilters(argv, options, ['redelta']),
     maxWindow: readMaxWindow(options),
@@ -127,4 +135,29 @@ async function runVerify(args: BundleArguments, options: RawOptions, signal: Abo
   else for (const line of renderBundleVerification(report, flagOption(options, 'quiet') === true)) sayResult(line);
   if (!report.sound) return EXIT.input;
   return report.warnings.length > 0 ? EXIT.warnings : EXIT.done;
+}
+
+async function runInspect(args: BundleArguments, options: RawOptions, signal: AbortSignal): Promise<number> {
+  const { inspectBundle } = await import('../bundles/inspect/inspect-bundle.js');
+  const { readBundleItems } = await import('../streams/bundle/read-bundle.js');
+  const { bytes, path } = inputOf(args, signal);
+  const read = meter(bytes);
+  const all = flagOption(options, 'all') ?? false;
+  const render = flagOption(options, 'json') === true ? jsonLine : createBundleRenderer(all);
+  const records = inspectBundle(readBundleItems(read.bytes, { maxWindow: readMaxWindow(options), path }), { revisions: all ? 'all' : 'changesets', bytesRead: read.count });
+  const isRead = await writeToStream(renderAll(records, render), process.stdout, signal);
+  return isRead ? EXIT.done : READER_GONE;
+}
+
+const jsonLine = (record: InspectRecord): string => {
+  const line = renderJsonRecord(record);
+  return line === undefined ? '' : `${Buffer.from(line).toString('latin1')}\n`;
+};
+
+/** Lines as bytes, a portion of records at a time. */
+async function* renderAll(portions: AsyncIterable<readonly InspectRecord[]>, render: (record: InspectRecord) => string): AsyncGenerator<Buffer, void, void> {
+  for await (const records of portions) {
+    const text = Buffer.from(records.map(render).join(''), 'latin1');
+    yield process.stdout.isTTY ? Buffer.from(showable(text.toString())) : text;
+  }
 }

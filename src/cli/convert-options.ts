@@ -72,7 +72,7 @@ export function readConvertArguments([src, dst]: readonly string[], raw: RawOpti
 }
 
 /** How a store is written, whatever it is made of. @throws RevconvertError USAGE; also as readPolicyOptions */
-export function readStoreOptions(raw: RawOptions): ConvertOptions {
+export function readStoreOptions(raw: RawOptions): Omit<ConvertOptions, 'onProgress'> {
   const dict = textOption(raw, 'dict');
   return {
     to: textOption(raw, 'to') as EngineName | undefined,

@@ -1,7 +1,7 @@
 import type { BundleVerification } from '../bundles/verify/result.js';
+import { describeError } from '../errors.js';
 import type { RevlogKind } from '../formats/record.js';
 import { REVLOG_KINDS } from '../formats/record.js';
-import { describeError } from '../errors.js';
 import { count, plural, table } from './format.js';
 
 const NAMES: Readonly<Record<RevlogKind, string>> = { changelog: 'changesets', manifest: 'manifests', filelog: 'files' };

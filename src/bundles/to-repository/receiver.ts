@@ -55,7 +55,8 @@ export class Receiver implements Received {
       case 'part-end':
         await this.#endPart();
         return;
-      default:
+      case 'bundle':
+      case 'end':
     }
   }
 
