@@ -1,7 +1,19 @@
 /** The public names of revconvert. */
 export { convertBundle } from './bundles/convert-bundle.js';
 export type { ItemCounts } from './bundles/count-items.js';
+export type { BundleFilter, FilterGroup, FilterPart, FilterRevision } from './bundles/filter.js';
+export { createFilterStage } from './bundles/filter-stage.js';
+export type { InspectOptions } from './bundles/inspect/inspect-bundle.js';
+export { inspectBundle } from './bundles/inspect/inspect-bundle.js';
+export type { InspectRecord } from './bundles/inspect/records.js';
+export type { MakeBundleOptions } from './bundles/make-bundle.js';
+export { makeBundle } from './bundles/make-bundle.js';
+export type { MakeRepositoryOptions, RepositoryOutcome } from './bundles/make-repository.js';
+export { makeRepository } from './bundles/make-repository.js';
 export type { BundleOptions, FilterStep } from './bundles/options.js';
+export type { BundleVerification } from './bundles/verify/result.js';
+export type { VerifyBundleOptions } from './bundles/verify/verify-bundle.js';
+export { verifyBundle } from './bundles/verify/verify-bundle.js';
 export type { BundleOutput, BundleSide, BundleSummary } from './bundles/write-items.js';
 export type { DeltaPolicy, PolicySet, PresetName } from './delta/policy.js';
 export { PRESETS } from './delta/policy.js';

@@ -35,7 +35,40 @@ describe('examples', () => {
 
   it('has a test here for each script', () => {
     const scripts = readdirSync(join(PROJECT_ROOT, 'examples')).filter((name) => /\.(?:mjs|sh)$/.test(name));
-    assert.deepEqual(scripts.sort(), ['compare-policies.mjs', 'count-markers.mjs', 'largest-revisions.mjs', 'migrate.mjs', 'migrate.sh', 'recompress-revlog.mjs', 'redelta-revlog.mjs']);
+    assert.deepEqual(scripts.sort(), ['changesets-per-user.mjs', 'compare-policies.mjs', 'count-markers.mjs', 'drop-file.mjs', 'largest-revisions.mjs', 'migrate.mjs', 'migrate.sh', 'recompress-revlog.mjs', 'redelta-revlog.mjs']);
+  });
+
+  const BUNDLE_OF_EXAMPLE = `node dist/bin/revconvert.js bundle --from-repo ${EXAMPLE} --no-lock`;
+
+  it('changesets-per-user: every changeset is counted', async () => {
+    const lines = run(`${BUNDLE_OF_EXAMPLE} --to gzip-v1 | node examples/changesets-per-user.mjs`).trimEnd().split('\n');
+    const users = lines.map((line) => /^ *(\d+) (.+)$/.exec(line)).map((found) => [found?.[2] ?? '', Number(found?.[1])] as const);
+    const expected = new Map<string, number>();
+    for (const text of referenceTexts(await readBack(join(EXAMPLE, '.hg/store/00changelog.i')))) {
+      const [, user = ''] = (text?.toString() ?? '').split('\n');
+      expected.set(user, (expected.get(user) ?? 0) + 1);
+    }
+    assert.deepEqual(new Map(users), expected);
+    const counts = users.map(([, changesets]) => changesets);
+    assert.deepEqual(counts, [...counts].sort((a, b) => b - a));
+  });
+
+  it('drop-file: that file is gone, all else is there', () => {
+    const groups = (bundle: string): string[] =>
+      run(`node dist/bin/revconvert.js bundle --inspect --json ${bundle}`)
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { record: string; kind?: string; name?: string; revisions?: number })
+        .filter(({ record }) => record === 'group')
+        .map(({ kind, name, revisions }) => `${kind ?? ''} ${name ?? ''} ${revisions ?? ''}`);
+    run(`${BUNDLE_OF_EXAMPLE} ${temporary('all.hg')}`);
+    const before = groups(temporary('all.hg'));
+    const file = /^filelog (.+) \d+$/.exec(before.at(-1) ?? '')?.[1] ?? '';
+    const said = run(`node examples/drop-file.mjs '${file}' < ${temporary('all.hg')} > ${temporary('some.hg')}`);
+    assert.match(said, /is partial/);
+    assert.deepEqual(groups(temporary('some.hg')), before.slice(0, -1));
+    assert.match(run(`node examples/drop-file.mjs nothing < ${temporary('all.hg')} > ${temporary('same.hg')}`), /is not in the bundle/);
+    assert.deepEqual(groups(temporary('same.hg')), before);
   });
 
   it('recompress-revlog: the revlog made has the same revisions, as zstd', () => {
