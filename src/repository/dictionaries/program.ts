@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { RevconvertError, toRevconvertError } from '../../errors.js';
 import { readDictionaryId } from '../../formats/zstd-dictionary.js';
+import { collectSaid, killGroup, lastLine, notStarted } from '../child-program.js';
 import { readSoundFile } from '../read-file.js';
 
 export interface TrainingInput {
@@ -111,42 +112,26 @@ function writeSamples(folder: string, samples: readonly Uint8Array[]): string {
   return write('list', paths.map((path) => `${path}\n`).join(''));
 }
 
-const lastLine = (said: string): string => said.trim().split(/[\r\n]+/).at(-1)?.slice(0, 200) ?? '';
-
-/** The last of what the program says is kept. */
-const MAX_SAID = 1 << 14;
-
 function runZstd(args: readonly string[], signal: AbortSignal | undefined): Promise<{ status: number | null; killedBy: string; said: string }> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const child = spawn('zstd', args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
-    const kill = (): void => killGroup(child.pid);
+    const kill = (): void => {
+      killGroup(child.pid);
+    };
     signal?.addEventListener('abort', kill, { once: true });
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-MAX_SAID);
-    });
+    const said = collectSaid(child.stderr);
     let failure: Error | undefined;
     child.on('error', (error: NodeJS.ErrnoException) => {
-      const what = error.code === 'ENOENT' ? 'is not there' : error.code === 'EACCES' ? 'may not be run' : undefined;
-      failure = what === undefined ? error : new RevconvertError('ZSTD_PROGRAM', `the program zstd, which trains dictionaries, ${what}`, {}, { cause: error });
+      failure = notStarted(error, 'ZSTD_PROGRAM', 'zstd, which trains dictionaries');
       if (child.pid === undefined) reject(failure);
     });
     // Not before it is gone: its folder is removed next.
     child.on('close', (status, killedBy) => {
       signal?.removeEventListener('abort', kill);
       if (signal?.aborted === true) reject(new RevconvertError('CANCELLED', 'interrupted'));
-      else if (failure === undefined) resolve({ status, killedBy: killedBy ?? '', said });
+      else if (failure === undefined) resolve({ status, killedBy: killedBy ?? '', said: said() });
       else reject(failure);
     });
   });
-}
-
-/** For good, and whatever it started: a script in place of the program may ignore a request, or be waited for by nobody. */
-function killGroup(leader: number | undefined): void {
-  try {
-    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
-  } catch {
-    // It is gone.
-  }
 }
