@@ -94,6 +94,13 @@ describe('createRepositoryFromStream', () => {
     assert.equal(readFileSync(folder('made/.hg/store/obsstore'), 'latin1'), 'in two frames');
   });
 
+  it('says that large files stay where they are', async () => {
+    const notices: string[] = [];
+    await create(packed1([file('00changelog.i', 'log')], { requirements: ['lfs', 'revlogv1'] }), folder('made'), { onNotice: (notice) => notices.push(notice) });
+    assert.deepEqual(notices, ['contents of large files (lfs) do not come in a stream clone: Mercurial gets them from where they are served']);
+    assert.match(readFileSync(folder('made/.hg/store/requires'), 'latin1'), /^lfs$/m);
+  });
+
   it('makes an empty repository of nothing', async () => {
     await create(packed1([]), folder('made'));
     assert.deepEqual(Object.keys(filesBelow(folder('made'))).sort(), ['.hg/00changelog.i', '.hg/requires', '.hg/store/requires']);

@@ -31,6 +31,7 @@ const LAYOUTS: readonly Layout[] = [
   { title: 'tree manifests', config: [...INIT, 'experimental.treemanifest=yes'], always: ['experimental.changegroup3=yes'], noBundle: [6] },
   { title: 'look-up tables', config: [...INIT, 'format.use-persistent-nodemap=yes'], always: ['storage.revlog.persistent-nodemap.slow-path=allow'] },
   { title: 'delta information', config: [...INIT, 'format.use-delta-info-flags=yes'], minMajor: 7 },
+  { title: 'a file index', config: [...INIT, 'format.use-fileindex-v1=yes'], always: ['storage.fileindex.slow-path=allow'], minMajor: 7 },
 ];
 
 const majorOf = ({ hg }: Mercurial): number => hgVersion(hg)[0];

@@ -19,7 +19,7 @@ import { asFailure } from '../../repository/with-source.js';
 import type { BundleItems } from '../../streams/bundle/stage.js';
 import { Turns } from '../../streams/turns.js';
 import { StoreFiles } from './store-files.js';
-import { requirementsFromStream } from './stream-requirements.js';
+import { requirementsFromStream, stayBehind } from './stream-requirements.js';
 
 export interface CreateFromStreamOptions {
   /** How the store is to be made, where the files that come are not to stay as they are. @default they do */
@@ -99,7 +99,7 @@ class Receiver {
     if (target === undefined || files === undefined) throw new RevconvertError('BUNDLE_HOLDS', 'there is no stream clone in this bundle');
     const requirements = { all: this.#requirements, ...divideRequirements(this.#requirements) };
     writeStoreLists(this.#hg(target), requirements, files.fncache, undefined);
-    if (this.#requirements.has('lfs')) onNotice('contents of large files (lfs) do not come in a stream clone: Mercurial gets them from their server');
+    for (const notice of stayBehind(this.#requirements)) onNotice(notice);
     let conversion: ConversionSummary | undefined;
     if (convert !== undefined) {
       conversion = await convertRepository(draftOf(target), `${target.temporary}/converted`, { signal, onNotice, ...convert, lock: false });

@@ -22,7 +22,7 @@ import { listStore } from './list-store.js';
 import { readFiles } from './read-files.js';
 import type { ContentOptions } from './stream-content.js';
 import { chooseContent } from './stream-content.js';
-import { requirementsOfStream } from './stream-requirements.js';
+import { requirementsOfStream, stayBehind } from './stream-requirements.js';
 
 export interface StreamRepositoryOptions extends ContentOptions {
   /** The kind of bundle: packed1, or stream2 in whatever compression. */
@@ -105,6 +105,7 @@ async function listRepository(path: string, version: StreamVersion, options: Str
     const requirements = requirementsOfStream(repository.requirements);
     const { files, discovery } = listStore(repository, chooseContent(repository, version, options));
     reportDisorder(discovery, onNotice);
+    for (const text of stayBehind(repository.requirements)) onNotice?.(text);
     const snapshot = locks.unlocked === undefined ? undefined : takeSnapshot(repository, discovery.revlogs);
     return Promise.resolve({ repository, files, requirements, snapshot, changelogEnd: lastEntry(files) });
   });

@@ -40,3 +40,8 @@ export function requirementsFromStream(requirements: readonly string[]): Set<str
   checkWhole(given);
   return new Set([...requirements.filter(isStored), ...RECEIVED_LAYOUT]);
 }
+
+/** What a store has outside of what a stream clone brings, and a person should know of. */
+export function stayBehind(requirements: ReadonlySet<string>): string[] {
+  return ['lfs', 'largefiles'].filter((name) => requirements.has(name)).map((name) => `contents of large files (${name}) do not come in a stream clone: Mercurial gets them from where they are served`);
+}

@@ -6,6 +6,7 @@ import { RevconvertError, toRevconvertError } from '../../errors.js';
 import type { BundleCompression, BundleItem, BundleStart } from '../../formats/bundle/items.js';
 import { compressionOfCode, MAGIC_BYTES, readMagic } from '../../formats/bundle/magic.js';
 import type { Parameter, PartHeader } from '../../formats/bundle/part-header.js';
+import { STREAM1_PART } from '../../formats/bundle/stream-clone.js';
 import { isMandatory, parseStreamParameters } from '../../formats/bundle/stream-parameters.js';
 import { Beginning } from './beginning.js';
 import { ByteFeed } from './byte-feed.js';
@@ -105,7 +106,7 @@ function checkKnown(parameters: readonly Parameter[]): void {
 /** The parts of bundles that have one, which stands in no header. */
 const IMPLIED: Readonly<Record<'HG10' | 'HGS1', PartHeader>> = {
   HG10: { type: 'changegroup', id: 0, mandatory: true, mandatoryParameters: [{ name: 'version', value: '01' }], advisoryParameters: [] },
-  HGS1: { type: 'stream1', id: 0, mandatory: true, mandatoryParameters: [], advisoryParameters: [] },
+  HGS1: STREAM1_PART,
 };
 
 /** @param offset of the first byte of the body, for messages */
