@@ -46,7 +46,10 @@ export async function verifyBundle(items: BundleItems, { spoolBytes, signal }: V
   };
 
   try {
-    for await (const portion of items) for (const item of portion) await take(item);
+    for await (const portion of items) {
+      for (const item of portion) await take(item);
+      await context.turns.give();
+    }
     return findings.finish();
   } finally {
     for (const check of open) check?.close();
