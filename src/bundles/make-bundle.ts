@@ -16,7 +16,7 @@ import { hasRevisionFilters, writeItems } from './write-items.js';
 export interface MakeBundleOptions extends Omit<BundleOptions, 'maxWindow' | 'path'>, Omit<BundleRepositoryOptions, 'spec'> {
   /** A stream clone: the files of the store. @default as `to` says; a changegroup where it says nothing */
   readonly stream?: boolean | undefined;
-  /** Of a stream clone: how the store is converted first. @default it is taken as it is */
+  /** Of a stream clone: how the store is converted first, in a temporary folder. @default it is taken as it is */
   readonly convert?: ConvertOptions | undefined;
 }
 
@@ -32,7 +32,7 @@ const DEFAULT_STREAM = 'none-v2;stream=v2';
 export async function makeBundle(path: string, options: MakeBundleOptions = {}): Promise<BundleOutput> {
   const { stream, convert, range, jobs, lock, lockTimeout, signal, onProgress, onNotice } = options;
   const spec = specFor(options);
-  const filled = { ...fillBundleOptions(options), spec };
+  const filled = { ...fillBundleOptions(options), spec, level: options.level ?? spec.level };
   const isStream = spec.content === 'stream';
   if (isStream && range !== undefined) throw new RevconvertError('USAGE', 'a stream clone has all revisions: a range does not go with it');
   if (!isStream && convert !== undefined) throw new RevconvertError('USAGE', 'how a store is converted is a matter of stream clones only');

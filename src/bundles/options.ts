@@ -46,5 +46,6 @@ export function fillBundleOptions(options: BundleOptions): FilledBundleOptions {
   if (threads !== undefined && (!Number.isInteger(threads) || threads < 0 || threads > MAX_THREADS)) {
     throw new RevconvertError('USAGE', `threads: a whole number from 0 to ${MAX_THREADS} is expected, found ${threads}`);
   }
-  return { ...options, filters, onNotice, spec: to === undefined ? undefined : parseBundleSpec(to) };
+  const spec = to === undefined ? undefined : parseBundleSpec(to);
+  return { ...options, filters, onNotice, spec, level: options.level ?? spec?.level };
 }

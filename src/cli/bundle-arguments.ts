@@ -2,11 +2,14 @@ import type { Options } from 'yargs';
 
 import type { RevisionRange } from '../bundles/from-repository/selection.js';
 import type { FilterStep } from '../bundles/options.js';
+import type { EngineName } from '../engines/engine.js';
+import { ENGINE_NAMES } from '../engines/registry.js';
 import { RevconvertError } from '../errors.js';
+import type { ConvertOptions } from '../repository/options.js';
 import { REDELTA_MODES } from '../transforms/bundle/redelta.js';
 import type { RawOptions } from './command.js';
 import { flagOption, numberOption, textOption, textOptions } from './command.js';
-import { CONVERT_OPTIONS } from './convert-options.js';
+import { CONVERT_OPTIONS, readStoreOptions } from './convert-options.js';
 
 /** What is done with a bundle, or a repository. */
 export type BundleMode = 'convert' | 'inspect' | 'verify' | 'from-repo' | 'to-repo';
@@ -47,17 +50,23 @@ export const BUNDLE_OPTIONS = {
   'rev-range': { type: 'string', requiresArg: true, describe: 'With --from-repo: only the revisions A to B, as A:B, by number; for receivers that have all before A' },
   'to-repo': { type: 'string', requiresArg: true, describe: 'Make a new repository of the bundle, in this folder' },
   stream: { type: 'boolean', describe: 'With --from-repo: a stream clone bundle (the files of the store)' },
+  engine: { type: 'string', requiresArg: true, choices: ENGINE_NAMES, describe: 'With --from-repo and --stream: convert the store to this compression first' },
 } as const satisfies Readonly<Record<string, Options>>;
+
+const STORE_GROUP = 'How the store of a new repository (--to-repo) is written, and that of a stream clone that is converted first (--engine: the first four):';
 
 /** Options of a conversion that say how the store of a new repository is written. */
 const STORE_OPTION_NAMES = ['changelog-level', 'manifest-level', 'filelog-level', 'checksum', 'preset', 'policy', 'delta', 'changelog-deltas', 'dict', 'dict-size', 'dict-samples', 'no-generaldelta', 'check'] as const;
+
+/** Of them those that also go with --engine. */
+const STREAM_STORE_OPTIONS: readonly string[] = ['changelog-level', 'manifest-level', 'filelog-level', 'checksum'];
 
 const { jobs, 'no-lock': noLock, 'lock-timeout': lockTimeout } = CONVERT_OPTIONS;
 
 /** Those options, and how threads and locks are used. */
 export const STORE_OPTIONS: Readonly<Record<string, Options>> = {
-  ...Object.fromEntries(STORE_OPTION_NAMES.map((name): [string, Options] => [name, { ...CONVERT_OPTIONS[name], describe: `With --to-repo: ${CONVERT_OPTIONS[name].describe}` }])),
-  'check': { type: 'string', requiresArg: true, choices: ['none', 'chunks', 'nodes'], describe: 'With --to-repo: chunks: decode each written chunk again and compare; nodes: also rebuild and hash every revision [default: chunks]' },
+  ...Object.fromEntries(STORE_OPTION_NAMES.map((name): [string, Options] => [name, { ...CONVERT_OPTIONS[name], group: STORE_GROUP }])),
+  'check': { type: 'string', requiresArg: true, choices: ['none', 'chunks', 'nodes'], group: STORE_GROUP, describe: 'chunks: decode each written chunk again and compare; nodes: also rebuild and hash every revision [default: chunks]' },
   jobs,
   'no-lock': noLock,
   'lock-timeout': lockTimeout,
@@ -93,7 +102,8 @@ export function readBundleArguments(positionals: readonly string[], raw: RawOpti
 const COMPANY: readonly (readonly [option: string, modes: readonly BundleMode[]])[] = [
   ['all', ['inspect']],
   ['rev-range', ['from-repo']],
-  ['stream', ['from-repo', 'to-repo']],
+  ['stream', ['from-repo']],
+  ['engine', ['from-repo']],
   ['threads', ['convert', 'from-repo']],
   ['drop-part', ['convert', 'from-repo', 'to-repo']],
   ['only-part', ['convert', 'from-repo', 'to-repo']],
@@ -104,7 +114,7 @@ const COMPANY: readonly (readonly [option: string, modes: readonly BundleMode[]]
   ['jobs', ['from-repo', 'to-repo']],
   ['no-lock', ['from-repo']],
   ['lock-timeout', ['from-repo']],
-  ...STORE_OPTION_NAMES.map((option) => [option, ['to-repo']] as const),
+  ...STORE_OPTION_NAMES.map((option): readonly [string, readonly BundleMode[]] => [option, STREAM_STORE_OPTIONS.includes(option) ? ['to-repo', 'from-repo'] : ['to-repo']]),
 ];
 
 function checkCompany(mode: BundleMode, raw: RawOptions): void {
@@ -112,6 +122,16 @@ function checkCompany(mode: BundleMode, raw: RawOptions): void {
     if (raw[option] === undefined || modes.includes(mode)) continue;
     throw new RevconvertError('USAGE', mode === 'convert' ? `--${option} goes with ${modes.map((one) => `--${one}`).join(' or ')}` : `--${option} does not go with --${mode}`);
   }
+}
+
+/** How the store of a stream clone is converted first; undefined: it is taken as it is. @throws RevconvertError USAGE */
+export function readStreamStore(raw: RawOptions): ConvertOptions | undefined {
+  const to = textOption(raw, 'engine') as EngineName | undefined;
+  const lone = to === undefined ? STREAM_STORE_OPTIONS.find((option) => raw[option] !== undefined) : undefined;
+  if (lone !== undefined) throw new RevconvertError('USAGE', `--${lone} goes with --engine, or with --to-repo`);
+  if (to === undefined) return undefined;
+  if (flagOption(raw, 'stream') !== true && !/stream|packed/.test(textOption(raw, 'to') ?? '')) throw new RevconvertError('USAGE', '--engine goes with --stream');
+  return { ...readStoreOptions({ ...raw, redelta: undefined, level: undefined }), to };
 }
 
 /**

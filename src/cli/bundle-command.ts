@@ -7,7 +7,7 @@ import type { BundleOutput } from '../bundles/write-items.js';
 import { RevconvertError } from '../errors.js';
 import { showable } from '../repository/byte-path.js';
 import type { BundleArguments, BundleMode } from './bundle-arguments.js';
-import { BUNDLE_OPTIONS, modeOf, readBundleArguments, readFilters, readMaxWindow, readRange, REPEATABLE_BUNDLE_OPTIONS, STANDARD, STORE_OPTIONS } from './bundle-arguments.js';
+import { BUNDLE_OPTIONS, modeOf, readBundleArguments, readFilters, readMaxWindow, readRange, readStreamStore, REPEATABLE_BUNDLE_OPTIONS, STANDARD, STORE_OPTIONS } from './bundle-arguments.js';
 import type { Command, RawOptions } from './command.js';
 import { flagOption, numberOption, repositoryArgument, textOption, textOptions } from './command.js';
 import { readLockOptions, readStoreOptions } from './convert-options.js';
@@ -23,10 +23,10 @@ import { renderRepositoryOutcome } from './render-repository-outcome.js';
 export const bundleCommand: Command = {
   usage: '$0 bundle [options] [in] [out]\n\nReads a Mercurial bundle of any kind and writes another. `-`, or nothing: standard input and output.',
   options: {
-    ...STORE_OPTIONS,
     ...BUNDLE_OPTIONS,
     json: { type: 'boolean', describe: 'Print what was found or done, or the error, as JSON: with --inspect a line for each record. Not with a bundle on standard output' },
     quiet: { type: 'boolean', describe: 'Print nothing but warnings and errors' },
+    ...STORE_OPTIONS,
   },
   repeatable: [...REPEATABLE_BUNDLE_OPTIONS, ...REPEATABLE_POLICY_OPTIONS],
   positionals: { most: 2, message: 'only a bundle to read and one to write are expected' },
@@ -100,6 +100,7 @@ async function runFromRepository(args: BundleArguments, options: RawOptions, sig
     filters: readFilters(argv, options),
     range: readRange(textOption(options, 'rev-range')),
     stream: flagOption(options, 'stream'),
+    convert: readStreamStore(options),
     jobs: numberOption(options, 'jobs'),
     ...readLockOptions(options),
     signal,
