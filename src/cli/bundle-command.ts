@@ -23,7 +23,7 @@ import { renderRepositoryOutcome } from './render-repository-outcome.js';
 export const bundleCommand: Command = {
   usage: '$0 bundle [options] [in] [out]\n\nReads a Mercurial bundle of any kind and writes another. `-`, or nothing: standard input and output.',
   options: {
-    ...BUNDLE_OPTIONS,
+    ...inGroup('What is done:', BUNDLE_OPTIONS),
     json: { type: 'boolean', describe: 'Print what was found or done, or the error, as JSON: with --inspect a line for each record. Not with a bundle on standard output' },
     quiet: { type: 'boolean', describe: 'Print nothing but warnings and errors' },
     ...STORE_OPTIONS,
@@ -40,6 +40,11 @@ export const bundleCommand: Command = {
   exitStatus: '0 done; 1 done, with something to report, or nothing to bundle; 2 wrong command line; 3 damaged or unsupported input; 4 the system failed; 70 a bug; 130 interrupted; 141 the reader of the output went away.',
   run: (positionals, options, signal, argv) => RUN[modeOf(options)](readBundleArguments(positionals, options), options, signal, argv),
 };
+
+/** Options under a heading of the help. */
+function inGroup(group: string, options: Command['options']): Command['options'] {
+  return Object.fromEntries(Object.entries(options).map(([name, option]) => [name, { ...option, group }]));
+}
 
 type Run = (args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]) => Promise<number>;
 
