@@ -71,7 +71,7 @@ export function createPreviousBase(origin: BatchOrigin, first: number, tools: De
     const isText = index.deltaBase(rev) === FULL_TEXT;
     const text = isText ? stored : await textOf(rev);
     if (base < 0) return replacement(0, text);
-    if (isText || !takesDeltas(origin, rev) || !takesDeltas(origin, base)) return replacement(await lengthOf(base), text);
+    if (isText) return replacement(await lengthOf(base), text);
     return tools.differ.diff(await textOf(base), text, { lines: origin.kind === 'manifest' });
   };
 

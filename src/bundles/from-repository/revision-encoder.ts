@@ -3,7 +3,7 @@ import { CHUNK_HEADER, NODE, REVISION_HEADER } from '../../formats/bundle/change
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import { HUNK_HEADER, MAX_TEXT } from '../../formats/hunks.js';
 import { FULL_TEXT } from '../../formats/record.js';
-import { FLAG_ELLIPSIS, FLAG_EXTERNAL, FLAG_HAS_META, FLAG_SNAPSHOT, FLAGS_QUALITY } from '../../formats/revision-flags.js';
+import { FLAG_CENSORED, FLAG_ELLIPSIS, FLAG_EXTERNAL, FLAG_HAS_META, FLAG_SNAPSHOT, FLAGS_QUALITY } from '../../formats/revision-flags.js';
 import type { RevlogIndex } from '../../formats/revlog-index.js';
 import { ENTRY_SIZE, NODE_AT } from '../../formats/revlog-index.js';
 import type { ChunkMemory } from './chunk-memory.js';
@@ -24,8 +24,12 @@ export interface EncoderOptions {
 /** Flags that say how a revlog stores a revision, or what the order of the parents says in a changegroup. */
 const FLAGS_OF_STORE = FLAG_HAS_META | FLAG_SNAPSHOT | FLAGS_QUALITY;
 
-/** Flags without which a receiver would take a text for another. */
-const FLAGS_NEEDED = FLAG_ELLIPSIS | FLAG_EXTERNAL;
+/**
+ * Flags that a version must have room for: without them a receiver takes a text for another. A censored one is known by its
+ * text, but not in version 01, where the next delta is against it: Mercurial 6.3 refuses what it wrote itself then, and 7.2
+ * makes a damaged repository of it.
+ */
+const FLAGS_NEEDED: Readonly<Record<WrittenVersion, number>> = { '01': FLAG_ELLIPSIS | FLAG_EXTERNAL | FLAG_CENSORED, '02': FLAG_ELLIPSIS | FLAG_EXTERNAL, '03': 0 };
 
 /** Makes the chunks of revisions, as they stand in a changegroup (formats/bundle/changegroup.ts). */
 export class RevisionEncoder {
@@ -88,8 +92,8 @@ export class RevisionEncoder {
       const sent = flags & ~FLAGS_OF_STORE;
       target[next + NODE] = sent >> 8;
       target[next + NODE + 1] = sent & 0xff;
-    } else if ((flags & FLAGS_NEEDED) !== 0) {
-      throw new RevconvertError('BUNDLE_HOLDS', `a revision has flags 0x${flags.toString(16)}, which changegroups of version ${version} have no room for: give cg.version=03`, { path: this.options.path, rev });
+    } else if ((flags & FLAGS_NEEDED[version]) !== 0) {
+      throw new RevconvertError('BUNDLE_HOLDS', `changegroups of version ${version} have no room for its flags 0x${flags.toString(16)}: give a v2 bundle with cg.version=03`, { path: this.options.path, rev });
     }
   }
 
