@@ -1,4 +1,4 @@
-// Makes the command one file, its thread another, and lazily loaded parts files of their own, in dist/bin.
+// Makes the command one file, its threads others, and lazily loaded parts files of their own, in dist/bin.
 //
 // A run that is over in a second spends a tenth of it on loading a hundred small modules, yargs' among them, in each
 // thread; bundled, it takes a sixteenth less time and `--help` a fifth less. The library (dist/src) stays as it is.

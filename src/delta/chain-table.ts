@@ -63,6 +63,18 @@ export class ChainTable {
     else this.addDelta(rev, base, chunkLength, isSnapshot);
   }
 
+  /** Forgets all revisions: those of another revlog come next. Memory is used again. */
+  clear(): void {
+    // What an add does not write.
+    this.lastBuiltOn.fill(-1, 0, this.length);
+    this.siblingBefore.fill(-1, 0, this.length);
+    this.chainLength.fill(0, 0, this.length);
+    this.level.fill(0, 0, this.length);
+    this.lastFullText = -1;
+    this.end = 0;
+    this.length = 0;
+  }
+
   private grow(): void {
     const capacity = Math.max(64, this.length * 2);
     const larger = <T extends Int32Array | Int16Array | Float64Array>(array: T, made: T): T => {

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { RevconvertError, toRevconvertError } from '../../errors.js';
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import type { Group } from '../../formats/bundle/items.js';
+import { INLINE_LIMIT } from '../../formats/revlog-index.js';
 import type { BytePath } from '../../formats/store-path.js';
 import { encodeStorePath } from '../../formats/store-path.js';
 import { below, displayName, folderOf } from '../../repository/byte-path.js';
@@ -57,7 +58,7 @@ export async function createBuildRunner(settings: BuildSettings, isStopped: () =
   const builders = new Builders(await loadBuildTools(settings));
   return async (task) => {
     if (task.type === 'abandon') builders.abandon();
-    if (task.type === 'changesets') builders.changesets = new NodeTable(task.nodes);
+    if (task.type === 'changesets') builders.changesets = new NodeTable(undefined, task.nodes);
     if (task.type !== 'segments') return [];
     const bytes = Buffer.from(task.bytes.buffer, task.bytes.byteOffset, task.bytes.length);
     const built: BuiltRevlog[] = [];
@@ -80,7 +81,7 @@ class Builders {
 
   /** @returns the revlog, once its last segment is done */
   async take({ group, version, isLast }: Segment, bytes: Buffer): Promise<BuiltRevlog | undefined> {
-    const { name, builder } = (this.#current ??= this.#begin(group));
+    const { name, builder } = (this.#current ??= this.#begin(group, bytes.length));
     try {
       await builder.add(bytes, version);
       if (!isLast) return undefined;
@@ -98,7 +99,7 @@ class Builders {
     this.#current = undefined;
   }
 
-  #begin(group: Group): { readonly name: BytePath; readonly builder: RevlogBuilder } {
+  #begin(group: Group, firstBytes: number): { readonly name: BytePath; readonly builder: RevlogBuilder } {
     const { storeFolder } = this.tools.settings;
     const name = storeNameOf(group);
     const paths = { indexFile: encodeStorePath(name, 'dotencode'), dataFile: encodeStorePath(dataNameOf(name), 'dotencode') };
@@ -110,6 +111,7 @@ class Builders {
       path: displayName(name),
       // As Mercurial: a changelog is of full texts.
       generaldelta: !isChangelog,
+      expectedBytes: Math.min(firstBytes, INLINE_LIMIT),
     });
     return { name, builder: new RevlogBuilder(group, writer, this.tools, isChangelog ? undefined : (this.changesets ?? new NodeTable())) };
   }

@@ -1,3 +1,4 @@
+import { ChainTable } from '../../delta/chain-table.js';
 import type { Differ } from '../../delta/diff.js';
 import { createDiffer } from '../../delta/diff.js';
 import type { NodeHasher } from '../../delta/node-hash.js';
@@ -11,6 +12,11 @@ import type { ChunkCompressor, EngineName } from '../../engines/engine.js';
 import { loadEngine } from '../../engines/registry.js';
 import type { RevlogKind } from '../../formats/record.js';
 import { REVLOG_KINDS } from '../../formats/record.js';
+import type { GroupMemory } from './incoming.js';
+import { NodeTable } from './node-table.js';
+
+/** Revisions that there is room for at first. */
+const FIRST_CAPACITY = 1 << 10;
 
 /** What a thread has to know to build revlogs. Plain data. */
 export interface BuildSettings {
@@ -24,7 +30,7 @@ export interface BuildSettings {
   readonly checkChunks: boolean;
 }
 
-/** The engines and the memory of one thread, which all its revlogs share. */
+/** The engines and the memory of one thread, which all its revlogs share, one after the other. */
 export interface BuildTools {
   readonly settings: BuildSettings;
   readonly compressors: Readonly<Record<RevlogKind, ChunkCompressor>>;
@@ -33,6 +39,8 @@ export interface BuildTools {
   readonly texts: TextCache;
   readonly differ: Differ;
   readonly hashNode: NodeHasher;
+  readonly chains: ChainTable;
+  readonly group: GroupMemory;
 }
 
 /** @throws RevconvertError ENGINE_MISSING, LEVEL */
@@ -43,5 +51,15 @@ export async function loadBuildTools(settings: BuildSettings): Promise<BuildTool
   const decoders = await loadDecoders({ memory, eager: [settings.engine] });
   const entries = REVLOG_KINDS.map((kind) => [kind, engine.createCompressor({ level: levels[kind], checksum, memory })] as const);
   const compressors = Object.fromEntries(entries) as Record<RevlogKind, ChunkCompressor>;
-  return { settings, compressors, decoders, memory, texts: createTextCache(), differ: createDiffer(), hashNode: createNodeHasher() };
+  return {
+    settings,
+    compressors,
+    decoders,
+    memory,
+    texts: createTextCache(),
+    differ: createDiffer(),
+    hashNode: createNodeHasher(),
+    chains: new ChainTable(FIRST_CAPACITY),
+    group: { nodes: new NodeTable(), sizes: new Int32Array(FIRST_CAPACITY) },
+  };
 }

@@ -1,5 +1,6 @@
 import { readInt32 } from '../../delta/memory.js';
 import { CHUNK_HEADER, NODE } from '../../formats/bundle/changegroup.js';
+import { sharedMemory } from '../../repository/shared-memory.js';
 import type { SharedNodes } from './node-table.js';
 import { NodeTable } from './node-table.js';
 
@@ -7,7 +8,7 @@ const NODE_AT = CHUNK_HEADER;
 
 /** The changesets of a bundle, by number and by node, and their parents. They are numbered as they come, each node once. */
 export class Changesets {
-  readonly #nodes = new NodeTable();
+  readonly #nodes = new NodeTable(sharedMemory);
   /** Two for each: numbers, -1 where there is none. */
   #parents = new Int32Array(128);
 

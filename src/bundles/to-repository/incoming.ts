@@ -1,5 +1,6 @@
 import { applyDelta } from '../../delta/apply.js';
-import { readInt32 } from '../../delta/memory.js';
+import type { Numbers } from '../../delta/memory.js';
+import { grown, readInt32 } from '../../delta/memory.js';
 import { RevconvertError } from '../../errors.js';
 import { CHUNK_HEADER, NODE, REVISION_HEADER } from '../../formats/bundle/changegroup.js';
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
@@ -9,7 +10,8 @@ import { HUNK_HEADER, malformedDelta, MAX_TEXT, patchedSize } from '../../format
 import type { Revision } from '../../formats/record.js';
 import { FULL_TEXT, NULL_BASE } from '../../formats/record.js';
 import { FLAG_CENSORED, FLAG_EXTERNAL } from '../../formats/revision-flags.js';
-import { isNullNode, NodeTable } from './node-table.js';
+import type { NodeTable } from './node-table.js';
+import { isNullNode } from './node-table.js';
 
 /** Where the fields of a revision stand in its chunk; -1: it has no such field (source: formats/bundle/changegroup.ts). */
 const FIELDS: Readonly<Record<WrittenVersion, { readonly base: number; readonly link: number; readonly flags: number }>> = {
@@ -53,24 +55,38 @@ export class IncomingRevision implements Revision {
 
 const EMPTY = new Uint8Array(0);
 
+/** What is known of the revisions of a group; one group after the other uses it. */
+export interface GroupMemory {
+  readonly nodes: NodeTable;
+  /** Length of each text. */
+  sizes: Numbers;
+}
+
 /**
  * Turns the chunks of one group into revisions: nodes become numbers, lengths of texts follow from the hunks.
  * The memory of the chunks is used by the revisions.
  */
 export class IncomingGroup {
-  readonly nodes = new NodeTable();
   /** All flags of the revisions. */
   flags = 0;
-  /** Length of each text. */
-  #sizes = new Int32Array(FIRST_SIZES);
   /** What the next delta is against, in version 01; undefined: there was none yet. */
   #previous: Buffer | undefined;
 
-  /** @param changesets those that the group may be linked to; undefined: it is the changelog */
+  /**
+   * @param changesets those that the group may be linked to; undefined: it is the changelog
+   * @param memory is used from its beginning
+   */
   constructor(
     private readonly group: Group,
     private readonly changesets: NodeTable | undefined,
-  ) {}
+    private readonly memory: GroupMemory,
+  ) {
+    memory.nodes.clear();
+  }
+
+  get nodes(): NodeTable {
+    return this.memory.nodes;
+  }
 
   /**
    * @param bytes whole chunks, one after the other
@@ -124,7 +140,7 @@ export class IncomingGroup {
 
   #setBase(revision: IncomingRevision, base: number): void {
     revision.deltaBase = base < 0 ? NULL_BASE : base;
-    revision.baseSize = base < 0 ? 0 : (this.#sizes[base] ?? 0);
+    revision.baseSize = base < 0 ? 0 : (this.memory.sizes[base] ?? 0);
   }
 
   /** Says how long its text is; a text that is there in full is taken out of its hunk. */
@@ -134,8 +150,8 @@ export class IncomingGroup {
     if (typeof size !== 'number') throw this.#error('DELTA_MALFORMED', bytes, at, malformedDelta(size).message);
     if (size > MAX_TEXT) throw this.#error('DELTA_MALFORMED', bytes, at, `it makes a text of ${size} bytes; no revlog holds more than ${MAX_TEXT}`);
     revision.rawSize = size;
-    if (rev >= this.#sizes.length) this.#sizes = doubled(this.#sizes);
-    this.#sizes[rev] = size;
+    this.memory.sizes = grown(this.memory.sizes, rev + 1);
+    this.memory.sizes[rev] = size;
     if (revision.deltaBase !== NULL_BASE) return;
     revision.text = isOneHunk(delta) ? delta.subarray(HUNK_HEADER) : madeOfNothing(delta, size);
     revision.delta = revision.text;
@@ -153,14 +169,6 @@ export class IncomingGroup {
   #error(code: RevconvertError['code'], bytes: Buffer, at: number, message: string): RevconvertError {
     return new RevconvertError(code, message, { group: groupName(this.group), node: bytes.toString('hex', at + NODE_AT, at + NODE_AT + NODE) });
   }
-}
-
-const FIRST_SIZES = 64;
-
-function doubled(sizes: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(sizes.length * 2);
-  larger.set(sizes);
-  return larger;
 }
 
 /** Whether a delta against the empty text is one hunk, whose insert is the text. */

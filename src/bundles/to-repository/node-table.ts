@@ -3,9 +3,8 @@ import { randomFillSync } from 'node:crypto';
 import { readInt32 } from '../../delta/memory.js';
 import { NODE } from '../../formats/bundle/changegroup.js';
 import { asBuffer } from '../../formats/bytes.js';
-import { sharedMemory } from '../../repository/shared-memory.js';
 
-/** A table as plain data, in memory that all threads see: it crosses threads without being copied, and does not change any more. */
+/** A table as plain data; where its memory is shared it crosses threads without being copied. It does not change any more. */
 export interface SharedNodes {
   readonly nodes: Uint8Array;
   readonly slots: Int32Array;
@@ -24,6 +23,9 @@ const MULTIPLIERS = randomFillSync(new Int32Array(WORDS)).map((value) => value |
 
 const FIRST_CAPACITY = 64;
 
+/** To clear more slots would cost more than to make new ones. */
+const MAX_KEPT_SLOTS = 1 << 12;
+
 /** Revisions by their nodes, numbered in the order in which they came: open addressing over one buffer, no strings. */
 export class NodeTable {
   #nodes: Buffer;
@@ -32,9 +34,16 @@ export class NodeTable {
   #multipliers: Int32Array;
   #length = 0;
 
-  constructor(given?: SharedNodes) {
-    this.#nodes = asBuffer(given?.nodes ?? sharedMemory(FIRST_CAPACITY * NODE));
-    this.#slots = given?.slots ?? sharedSlots(FIRST_CAPACITY * 2);
+  /**
+   * @param allocate makes its memory, zeroed
+   * @param given the table of another thread; nothing may be added to it
+   */
+  constructor(
+    private readonly allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
+    given?: SharedNodes,
+  ) {
+    this.#nodes = asBuffer(given?.nodes ?? allocate(FIRST_CAPACITY * NODE));
+    this.#slots = given?.slots ?? this.#allocateSlots(FIRST_CAPACITY * 2);
     this.#multipliers = given?.multipliers ?? MULTIPLIERS;
     this.#length = given?.length ?? 0;
   }
@@ -67,6 +76,17 @@ export class NodeTable {
     return this.#nodes.subarray(rev * NODE, (rev + 1) * NODE);
   }
 
+  /** Forgets all nodes: those of another revlog come next. Memory is used again, where there is not too much of it. */
+  clear(): void {
+    this.#length = 0;
+    if (this.#slots.length > MAX_KEPT_SLOTS) {
+      this.#nodes = asBuffer(this.allocate(FIRST_CAPACITY * NODE));
+      this.#slots = this.#allocateSlots(FIRST_CAPACITY * 2);
+    } else {
+      this.#slots.fill(0);
+    }
+  }
+
   /** The table for other threads. Nothing may be added any more. */
   share(): SharedNodes {
     return { nodes: this.#nodes, slots: this.#slots, multipliers: this.#multipliers, length: this.#length };
@@ -97,15 +117,17 @@ export class NodeTable {
 
   #grow(): void {
     const capacity = (this.#nodes.length / NODE) * 2;
-    const nodes = asBuffer(sharedMemory(capacity * NODE));
+    const nodes = asBuffer(this.allocate(capacity * NODE));
     nodes.set(this.#nodes);
     this.#nodes = nodes;
-    this.#slots = sharedSlots(capacity * 2);
+    this.#slots = this.#allocateSlots(capacity * 2);
     for (let rev = 0; rev < this.#length - 1; rev++) this.#enter(rev);
   }
-}
 
-const sharedSlots = (count: number): Int32Array => new Int32Array(sharedMemory(count * Int32Array.BYTES_PER_ELEMENT).buffer);
+  #allocateSlots(count: number): Int32Array {
+    return new Int32Array(this.allocate(count * Int32Array.BYTES_PER_ELEMENT).buffer);
+  }
+}
 
 /** Whether the null node stands there. */
 export function isNullNode(bytes: Buffer, at: number): boolean {

@@ -1,5 +1,5 @@
 import { applyDelta } from '../../delta/apply.js';
-import { ChainTable } from '../../delta/chain-table.js';
+import type { ChainTable } from '../../delta/chain-table.js';
 import { makesText } from '../../delta/check-delta.js';
 import type { DeltaChoice, DeltaTools } from '../../delta/choose-delta.js';
 import { chooseDelta, isGoodAsItIs, isUnfit } from '../../delta/choose-delta.js';
@@ -43,7 +43,7 @@ export interface DeltaCounts {
 export class RevlogBuilder {
   readonly counts: DeltaCounts = { kept: 0, chosen: 0 };
   readonly #incoming: IncomingGroup;
-  readonly #chains = new ChainTable(FIRST_CAPACITY);
+  readonly #chains: ChainTable;
   readonly #tools: DeltaTools;
   readonly #check: ReturnType<typeof createCheckStage> | undefined;
   readonly #copies: CopyParents | undefined;
@@ -59,7 +59,9 @@ export class RevlogBuilder {
   ) {
     const { settings, decoders, texts, differ } = tools;
     const { kind } = group;
-    this.#incoming = new IncomingGroup(group, changesets);
+    this.#incoming = new IncomingGroup(group, changesets, tools.group);
+    this.#chains = tools.chains;
+    this.#chains.clear();
     this.#check = settings.checkChunks ? createCheckStage(decoders) : undefined;
     texts.clear();
     const origin = { index: indexOf(this.#chains), data: { path: this.#name, get size() { return writer.size; }, read: (position: number, length: number) => writer.read(position, length), close: () => undefined }, path: this.#name };
@@ -237,8 +239,6 @@ export class RevlogBuilder {
     return { path: this.#name, kind: this.group.kind, revisions };
   }
 }
-
-const FIRST_CAPACITY = 64;
 
 const NULL_NODE = Buffer.alloc(20);
 
