@@ -6,15 +6,30 @@
 import { RevconvertError } from '../../errors.js';
 import type { BundleCompression } from '../../formats/bundle/items.js';
 import { ZLIB_LEVELS, ZSTD_LEVELS } from '../facts.js';
-import type { BundleEngine } from './stream-engine.js';
-import { loadZstdStreams, type ZstdStreamBinding } from './zstd-binding.js';
+import type { BundleEngine, Compress, Decompress } from './stream-engine.js';
+import { loadZstdStreams } from './zstd-binding.js';
 
 const BZIP2_LEVELS = { min: 1, max: 9, default: 9 } as const;
 
-async function needZstd(): Promise<ZstdStreamBinding> {
+interface ZstdStreams {
+  readonly decompress: Decompress;
+  readonly compress: Compress;
+}
+
+/**
+ * zstd-napi first: its output is the same under every version of Node.
+ * @throws RevconvertError ENGINE_MISSING
+ */
+async function loadZstd(): Promise<ZstdStreams> {
   const binding = await loadZstdStreams();
-  if (binding !== undefined) return binding;
-  throw new RevconvertError('ENGINE_MISSING', 'zstd bundles need a package that is not installed or does not work here: install zstd-napi');
+  if (binding !== undefined) {
+    const [{ zstdDecompress }, { zstdCompress }] = await Promise.all([import('./zstd-decompress.js'), import('./zstd-compress.js')]);
+    return { decompress: zstdDecompress(binding), compress: zstdCompress(binding) };
+  }
+  const { findNodeZstd, nodeZstdCompress, nodeZstdDecompress } = await import('./node-zstd.js');
+  const built = findNodeZstd();
+  if (built !== undefined) return { decompress: nodeZstdDecompress(built), compress: nodeZstdCompress(built) };
+  throw new RevconvertError('ENGINE_MISSING', 'zstd bundles need a package that is not installed or does not work here: install zstd-napi, or use Node 22.15 or later, which has zstd built in');
 }
 
 export const BUNDLE_ENGINES: Readonly<Record<BundleCompression, BundleEngine>> = {
@@ -48,13 +63,7 @@ export const BUNDLE_ENGINES: Readonly<Record<BundleCompression, BundleEngine>> =
     name: 'zstd',
     code: 'ZS',
     levels: ZSTD_LEVELS,
-    loadDecompress: async () => {
-      const binding = await needZstd();
-      return (await import('./zstd-decompress.js')).zstdDecompress(binding);
-    },
-    loadCompress: async () => {
-      const binding = await needZstd();
-      return (await import('./zstd-compress.js')).zstdCompress(binding);
-    },
+    loadDecompress: async () => (await loadZstd()).decompress,
+    loadCompress: async () => (await loadZstd()).compress,
   },
 };

@@ -1,6 +1,6 @@
 import { MAX_WINDOW_BYTES } from '../zstd-frame.js';
 import { streamDamaged, streamTrailing, streamTruncated } from './faults.js';
-import { FrameStart, MOST_WINDOW_BYTES } from './frame-start.js';
+import { MOST_WINDOW_BYTES, readFrameStart } from './frame-start.js';
 import type { Decompress, Pieces, StreamDecompressOptions } from './stream-engine.js';
 import { StreamInput } from './stream-input.js';
 import type { NativeStreamDecompressor, ZstdStreamBinding } from './zstd-binding.js';
@@ -22,29 +22,18 @@ export const zstdDecompress =
     decompressFrame(binding, source, options);
 
 async function* decompressFrame(binding: ZstdStreamBinding, source: AsyncIterable<Uint8Array>, options: StreamDecompressOptions): Pieces {
-  const { start = 0, signal } = options;
-  const maxWindow = Math.min(options.maxWindow ?? MAX_WINDOW_BYTES, MOST_WINDOW_BYTES);
+  const { start = 0, signal, maxWindow = MAX_WINDOW_BYTES } = options;
   const input = new StreamInput(source, INPUT_BYTES, start, signal);
   try {
-    const { header, rest } = await readStart(input, new FrameStart(maxWindow, start));
-    const decoder = new FrameDecoder(binding, maxWindow);
-    decoder.begin(header);
+    const { headerBytes, rest } = await readFrameStart(input, maxWindow);
+    const decoder = new FrameDecoder(binding, Math.min(maxWindow, MOST_WINDOW_BYTES));
+    decoder.begin(headerBytes);
     for (let piece: Uint8Array | undefined = rest; piece !== undefined; piece = await input.next()) {
       yield* decoder.decode(piece, input.offset - piece.length);
     }
     if (!decoder.ended) throw streamTruncated('zstd', input.offset);
   } finally {
     await input.close();
-  }
-}
-
-/** @returns the frame's header, and what came with the end of it */
-async function readStart(input: StreamInput, frameStart: FrameStart): Promise<{ readonly header: Uint8Array; readonly rest: Uint8Array }> {
-  for (;;) {
-    const piece = await input.next();
-    if (piece === undefined) throw streamTruncated('zstd', input.offset);
-    const taken = frameStart.take(piece);
-    if (frameStart.complete) return { header: frameStart.checked(), rest: piece.subarray(taken) };
   }
 }
 
