@@ -86,6 +86,13 @@ describe('verification of a bundle', () => {
     });
   }
 
+  it('knows what was censored by its text, where there are no flags', async () => {
+    const made: MadeRevision[] = [{ text: '\x01\ncensored: gone\n\x01\n', node: OUTSIDE }];
+    const found = await withFile(made);
+    assert.deepEqual([found.damages, found.unhashed.censored, found.kinds.filelog.checked], [0, 1, 0]);
+    assert.deepEqual(codesOf(await verify(groupItems(CHANGELOG, CHANGESETS), groupItems(MANIFEST, linked(made)))), ['NODE_MISMATCH']);
+  });
+
   const [c0, c1] = CHANGESETS;
   for (const [what, run, code, message] of [
     ['a delta base that is nowhere', () => withFile([{ text: 'a', base: OUTSIDE, delta: hunk(0, 0, 'a') }]), 'BASE_MISSING', /^its delta base e{40} is not in the bundle, which has every other ancestor$/],

@@ -5,9 +5,10 @@ import { createTextCache } from '../../delta/text-cache.js';
 import { isPromise } from '../../engines/engine.js';
 import { RevconvertError } from '../../errors.js';
 import { NODE } from '../../formats/bundle/changegroup.js';
+import { isTombstone } from '../../formats/filelog-meta.js';
 import { malformedDelta } from '../../formats/hunks.js';
 import type { RevlogKind } from '../../formats/record.js';
-import { isHashed } from '../../formats/revision-flags.js';
+import { FLAG_CENSORED, isHashed } from '../../formats/revision-flags.js';
 import type { GroupRecords } from '../../streams/bundle/group-records.js';
 import { NO_TEXT } from '../../streams/bundle/group-records.js';
 import { buildText } from '../../streams/bundle/group-texts.js';
@@ -64,10 +65,16 @@ export async function checkTexts({ kind, place, records, columns }: CheckedGroup
   };
 
   const compare = (number: number, base: number, text: Buffer): void => {
-    counts.checked++;
     const found = hashInPlace({ table: columns.parents, at: 0, stride: NODE }, number * 2, number * 2 + 1, text);
     const node = records.node(number);
-    if (found === nodeText({ table: node, at: 0, stride: NODE }, 0)) return;
+    const isRight = found === nodeText({ table: node, at: 0, stride: NODE }, 0);
+    // Where there are no flags, the text tells that it was censored.
+    if (!isRight && kind === 'filelog' && isTombstone(text)) {
+      findings.countUnhashed(kind, FLAG_CENSORED);
+      return;
+    }
+    counts.checked++;
+    if (isRight) return;
     if (failures.has(base)) {
       failures.because(number, base);
       return;

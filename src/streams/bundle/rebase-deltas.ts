@@ -2,7 +2,7 @@ import { makesText } from '../../delta/check-delta.js';
 import { createDiffer } from '../../delta/diff.js';
 import type { ErrorPlace } from '../../errors.js';
 import { RevconvertError } from '../../errors.js';
-import { isNullNode } from '../../formats/bundle/changegroup.js';
+import { isNullNode, NODE } from '../../formats/bundle/changegroup.js';
 import type { ChangegroupRevision, Group } from '../../formats/bundle/items.js';
 import { isTombstone } from '../../formats/filelog-meta.js';
 import { fullReplacement, malformedDelta, replacesAll } from '../../formats/hunks.js';
@@ -18,22 +18,31 @@ export interface RebaseOptions {
   readonly spoolBytes?: number | undefined;
 }
 
+export interface RebaserOptions extends RebaseOptions {
+  /**
+   * What becomes of a revision whose base would be one that was censored: Mercurial applies no delta to such a one, not even one that
+   * replaces all (6.3 and 7.2, tried). `empty`: its base is the empty text, as Mercurial writes it, and so is that of the censored one;
+   * `refuse`: it is an error. @default empty
+   */
+  readonly onCensored?: 'empty' | 'refuse' | undefined;
+}
+
 /** Gives the revisions of a group other bases: deltas are made anew, from texts, where they are not against the one wanted already. */
 export interface DeltaRebaser {
   /** A group begins: its revisions come in order. */
   beginGroup(): void;
   /**
    * The next revision of the group, with the base that is wanted. One that stays as it is has to be given, too.
-   * @param wanted the node of a revision that came before in the group; the null node: the empty text; undefined: the base that it has
+   * @param wanted the node of a revision that came before in the group; the null node: the empty text
    * @returns the revision itself where nothing has to change
-   * @throws RevconvertError BASE_MISSING where a text is needed that is built on a revision from outside of the group,
-   *   DELTA_MALFORMED, NO_SPACE, PERMISSION, SYSTEM
+   * @throws RevconvertError BASE_MISSING where a text is needed that is built on a revision from outside of the group; BUNDLE_HOLDS where
+   *   the base was censored, and that is to be refused; DELTA_MALFORMED, NO_SPACE, PERMISSION, SYSTEM
    */
-  rebase(revision: ChangegroupRevision, wanted: Uint8Array | undefined, group: Group, place: GroupPlace): ChangegroupRevision;
+  rebase(revision: ChangegroupRevision, wanted: Uint8Array, group: Group, place: GroupPlace): ChangegroupRevision;
   close(): void;
 }
 
-export function createDeltaRebaser({ cacheBytes, spoolBytes }: RebaseOptions = {}): DeltaRebaser {
+export function createDeltaRebaser({ cacheBytes, spoolBytes, onCensored = 'empty' }: RebaserOptions = {}): DeltaRebaser {
   const records = new GroupRecords(spoolBytes);
   const texts = createGroupTexts(records, cacheBytes);
   const differ = createDiffer();
@@ -58,10 +67,25 @@ export function createDeltaRebaser({ cacheBytes, spoolBytes }: RebaseOptions = {
     throw new RevconvertError('BASE_MISSING', `a delta against ${hex(wanted)} has to be made, which does not come before in the bundle (the delta there is against ${hex(revision.base)})`, place);
   };
 
-  /** Mercurial reads a revision that was censored, or is built on one, from a delta that replaces all (6.3 and 7.2, tried), and writes such where a chain begins. */
-  const makeDelta = (base: Buffer, text: Buffer, { kind }: Group, isWhole: boolean): Uint8Array => {
-    const exchanged = isWhole || (kind === 'filelog' && (isTombstone(text) || isTombstone(base)));
-    return exchanged || base.length === 0 ? fullReplacement(text, base.length) : differ.diff(base, text, { lines: kind === 'manifest' });
+  /** The base of a revision that was censored, or whose base was. @throws RevconvertError BUNDLE_HOLDS */
+  const soundBase = (wanted: Uint8Array, isBaseCensored: boolean, place: ErrorPlace): Uint8Array => {
+    if (onCensored === 'empty') return NULL_NODE;
+    if (!isBaseCensored) return wanted;
+    throw new RevconvertError('BUNDLE_HOLDS', `its delta would have to be against ${hex(wanted)}, which was censored, and Mercurial applies no delta to that`, place);
+  };
+
+  /** A delta that has to be made anew. */
+  const remake = (revision: ChangegroupRevision, number: number, wanted: Uint8Array, { kind }: Group, place: ErrorPlace): ChangegroupRevision => {
+    const text = textOf(number, revision, wanted, place);
+    const wantedText = baseText(wanted, revision, place);
+    // Where there are no flags, the text tells.
+    const isBaseCensored = kind === 'filelog' && isTombstone(wantedText);
+    const isCensored = censored.has(number) || (kind === 'filelog' && isTombstone(text));
+    const base = isBaseCensored || isCensored ? soundBase(wanted, isBaseCensored, place) : wanted;
+    const baseBytes = base === wanted ? wantedText : EMPTY;
+    const delta = isCensored || baseBytes.length === 0 ? fullReplacement(text, baseBytes.length) : differ.diff(baseBytes, text, { lines: kind === 'manifest' });
+    if (!makesText(baseBytes, delta, text)) throw new RevconvertError('CHECK_FAILED', `the new delta against ${hex(base)} does not make the text`, place);
+    return { ...revision, base, delta };
   };
 
   return {
@@ -70,18 +94,15 @@ export function createDeltaRebaser({ cacheBytes, spoolBytes }: RebaseOptions = {
       texts.clear();
       censored.clear();
     },
-    rebase(revision, wanted = revision.base, group, { part, group: name }) {
+    rebase(revision, wanted, group, { part, group: name }) {
       const number = records.add(revision);
-      if ((revision.flags & FLAG_CENSORED) !== 0) censored.add(number);
-      const isSame = equalNodes(revision.base, wanted);
-      const isWhole = censored.has(number) || censored.has(records.find(wanted));
-      if (isSame && (!isWhole || replacesAll(revision.delta, records.baseSize(wanted)))) return revision;
       const place: ErrorPlace = { part, group: name, node: hex(revision.node), offset: revision.offset };
-      const text = textOf(number, revision, wanted, place);
-      const base = baseText(wanted, revision, place);
-      const delta = makeDelta(base, text, group, isWhole);
-      if (!makesText(base, delta, text)) throw new RevconvertError('CHECK_FAILED', `the new delta against ${hex(wanted)} does not make the text`, place);
-      return { ...revision, base: wanted, delta };
+      if ((revision.flags & FLAG_CENSORED) !== 0) censored.add(number);
+      const isCensored = censored.has(number);
+      const isBaseCensored = censored.has(records.find(wanted));
+      const base = isCensored || isBaseCensored ? soundBase(wanted, isBaseCensored, place) : wanted;
+      const isSame = equalNodes(revision.base, base) && (!isCensored || replacesAll(revision.delta, records.baseSize(base)));
+      return isSame ? revision : remake(revision, number, base, group, place);
     },
     close() {
       records.close();
@@ -89,6 +110,8 @@ export function createDeltaRebaser({ cacheBytes, spoolBytes }: RebaseOptions = {
     },
   };
 }
+
+const NULL_NODE = new Uint8Array(NODE);
 
 const EMPTY = Buffer.alloc(0);
 

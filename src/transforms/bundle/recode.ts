@@ -18,7 +18,7 @@ import type { BundleStage } from '../../streams/bundle/stage.js';
  * - to 01: each delta is against the revision before it in the group, that of the first against its first parent: where it is
  *   not, it is made anew from texts
  * - to 01 and 02: there are no flags. That a revision was censored is seen from its text by whoever reads it (Mercurial 6.3 and 7.2,
- *   tried); every other flag is refused, and so are tree manifests
+ *   tried); every other flag is refused, and so are tree manifests. A revision behind one that was censored cannot be said in 01
  * - from 04 and 05: flags that tell of deltas go; that a text begins with metadata is said by parents that are the other way round
  *   again; sidedata is refused
  *
@@ -28,7 +28,7 @@ export const createRecodeStage = (version: WrittenVersion, options?: RebaseOptio
   createRevisionStage((given) => {
     const start: PartStart = { ...given, part: withVersion(given.part, version) };
     const isNewer = (partParameter(given.part, 'version') ?? '01') > '03';
-    const rebaser = version === '01' ? createDeltaRebaser(options) : undefined;
+    const rebaser = version === '01' ? createDeltaRebaser({ ...options, onCensored: 'refuse' }) : undefined;
     let previous: Uint8Array | undefined;
     return {
       start,

@@ -11,6 +11,8 @@ import type { BundleStage } from '../../streams/bundle/stage.js';
  * - `parent`: the first parent, or the second where the first is null; the empty text where both are
  * - `previous`: the revision before in the group; for the first one the first parent
  * - `none`: of the changelog only: the empty text, so that each changeset is whole; manifests and files stay as they are
+ *
+ * A revision that was censored, and one whose base would be such a one, is whole in every mode.
  */
 export const REDELTA_MODES = ['parent', 'previous', 'none'] as const;
 export type RedeltaMode = (typeof REDELTA_MODES)[number];

@@ -5,7 +5,7 @@ import { describe, it } from 'mocha';
 import type { Group } from '../../../src/formats/bundle/items.js';
 import type { RedeltaMode } from '../../../src/transforms/bundle/redelta.js';
 import { createRedeltaStage } from '../../../src/transforms/bundle/redelta.js';
-import { hunk } from '../../support/bundle-builder.js';
+import { hunk, NULL } from '../../support/bundle-builder.js';
 import type { MadeRevision } from '../../support/changegroup-items.js';
 import { bundleItems, changegroupPart, CHANGELOG, file, groupItems, makeRevisions, MANIFEST, readTexts, revisionsOf, runStage } from '../../support/changegroup-items.js';
 
@@ -71,20 +71,24 @@ describe('redelta of a changegroup', () => {
     assert.deepEqual(after?.delta, hunk(0, one.length, other));
   });
 
-  it('exchanges all where a revision was censored, or is built on one that was', () => {
+  it('keeps whole what was censored, and what would be built on it', () => {
     const tombstone = '\x01\ncensored: gone\n\x01\n';
-    for (const flags of [0x8000, 0]) {
-      const made: MadeRevision[] = [{ text: 'a\nb\n' }, { text: 'q\n' }, { text: tombstone, p1: 0, base: 1, flags }, { text: 'a\nb\nc\n', p1: 2, base: 0 }];
-      const [, , censored, child] = run('parent', file('a'), made);
-      assert.deepEqual(censored?.delta, hunk(0, 4, tombstone));
-      assert.deepEqual(child?.delta, hunk(0, tombstone.length, 'a\nb\nc\n'));
+    for (const mode of ['parent', 'previous'] as const) {
+      for (const flags of [0x8000, 0]) {
+        const made: MadeRevision[] = [{ text: 'a\nb\n' }, { text: tombstone, p1: 0, flags, base: 0 }, { text: 'a\nb\nc\n', p1: 1, base: 0 }, { text: 'a\nb\nc\nd\n', p1: 2, base: 0 }];
+        const [, censored, child, grandchild] = run(mode, file('a'), made);
+        // Where nothing has to be made anew, nothing is looked at.
+        if (flags !== 0) assert.deepEqual([Buffer.from(censored?.base ?? ''), censored?.delta], [NULL, hunk(0, 0, tombstone)]);
+        assert.deepEqual([Buffer.from(child?.base ?? ''), child?.delta], [NULL, hunk(0, 0, 'a\nb\nc\n')]);
+        assert.deepEqual(grandchild?.delta, hunk(6, 6, 'd\n'));
+      }
     }
   });
 
   it('makes anew a delta that takes over from a revision that was censored', () => {
     const made: MadeRevision[] = [{ text: 'abc', flags: 0x8000 }, { text: 'abcd', p1: 0, base: 0, delta: hunk(3, 3, 'd') }];
     const [, child] = run('parent', file('a'), made);
-    assert.deepEqual(child?.delta, hunk(0, 3, 'abcd'));
+    assert.deepEqual([Buffer.from(child?.base ?? ''), child?.delta], [NULL, hunk(0, 0, 'abcd')]);
   });
 
   it('keeps what is built on revisions from outside of the bundle where it need not be made anew', () => {
