@@ -1,3 +1,5 @@
+import { Console } from 'node:console';
+
 import { openInput, readAll } from '../bundles/input.js';
 import type { InspectRecord } from '../bundles/inspect/records.js';
 import type { MakeRepositoryOptions } from '../bundles/make-repository.js';
@@ -81,6 +83,8 @@ function checkOutput({ output }: BundleArguments, options: RawOptions): void {
   if (output !== STANDARD) return;
   if (flagOption(options, 'json') === true) throw new RevconvertError('USAGE', '--json: standard output has the bundle; give a file for it');
   if (process.stdout.isTTY) throw new RevconvertError('USAGE', 'a bundle is not written to a terminal: give a file, or a pipe on standard output');
+  // What a filter of the user's own says with console.log must not get into the bundle.
+  globalThis.console = new Console(process.stderr, process.stderr);
 }
 
 /** What a shell says of a filter that a closed pipe ended: 128 and the number of SIGPIPE. */
