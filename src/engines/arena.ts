@@ -23,6 +23,8 @@ export class Arena {
   /** The block in use. Bytes from `offset` on are free. */
   block: Uint8Array<ArrayBuffer> = EMPTY;
   offset = 0;
+  /** The memory of the block, which to ask it for each time costs more than to make a view. */
+  #buffer = EMPTY.buffer;
 
   /** Free bytes of the block in use. */
   get remaining(): number {
@@ -36,6 +38,7 @@ export class Arena {
   reserve(bytes: number): void {
     if (this.block.length - this.offset >= bytes) return;
     this.block = this.#nextBlock();
+    this.#buffer = this.block.buffer;
     this.offset = 0;
   }
 
@@ -66,7 +69,7 @@ export class Arena {
 
   /** A view of the next bytes, which stay free. Reserve them first. */
   peek(bytes: number): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.block.buffer, this.block.byteOffset + this.offset, bytes);
+    return new Uint8Array(this.#buffer, this.offset, bytes);
   }
 
   /** A view of the next bytes, which are the caller's from now on. Reserve them first. */

@@ -1,6 +1,5 @@
-import { readInt32 } from '../../delta/memory.js';
 import { hasMeta } from '../../formats/filelog-meta.js';
-import { HUNK_HEADER } from '../../formats/hunks.js';
+import { HUNK_HEADER, readHunkField } from '../../formats/hunks.js';
 import { FULL_TEXT } from '../../formats/record.js';
 import type { IncomingRevision } from './incoming.js';
 
@@ -50,10 +49,9 @@ export class CopyParents {
   #markOf({ deltaBase, delta, rawSize }: IncomingRevision): number | undefined {
     if (deltaBase === FULL_TEXT) return hasMeta(delta) ? META : PLAIN;
     if (rawSize < MARK_BYTES) return PLAIN;
-    const hunks = Buffer.from(delta.buffer, delta.byteOffset, delta.length);
-    if (hunks.length === 0 || readInt32(hunks, 0) >= MARK_BYTES) return this.#marks[deltaBase] ?? PLAIN;
+    if (delta.length === 0 || readHunkField(delta, 0) >= MARK_BYTES) return this.#marks[deltaBase] ?? PLAIN;
     // The first hunk begins with the text, and inserts enough to tell.
-    if (readInt32(hunks, 0) === 0 && readInt32(hunks, 8) >= MARK_BYTES) return hasMeta(hunks.subarray(HUNK_HEADER)) ? META : PLAIN;
+    if (readHunkField(delta, 0) === 0 && readHunkField(delta, 8) >= MARK_BYTES) return hasMeta(delta.subarray(HUNK_HEADER)) ? META : PLAIN;
     return undefined;
   }
 }

@@ -6,10 +6,10 @@ import { CHUNK_HEADER, NODE, REVISION_HEADER } from '../../formats/bundle/change
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import type { Group } from '../../formats/bundle/items.js';
 import { groupName } from '../../formats/bundle/items.js';
-import { HUNK_HEADER, malformedDelta, MAX_TEXT, patchedSize } from '../../formats/hunks.js';
+import { HUNK_HEADER, malformedDelta, MAX_TEXT, patchedSize, readHunkField } from '../../formats/hunks.js';
 import type { Revision } from '../../formats/record.js';
 import { FULL_TEXT, NULL_BASE } from '../../formats/record.js';
-import { FLAG_CENSORED, FLAG_EXTERNAL } from '../../formats/revision-flags.js';
+import { FLAG_CENSORED, FLAG_EXTERNAL, FLAG_HAS_META, FLAG_SNAPSHOT, FLAGS_QUALITY } from '../../formats/revision-flags.js';
 import type { NodeTable } from './node-table.js';
 import { isNullNode } from './node-table.js';
 
@@ -30,6 +30,9 @@ const FLAG_HAS_COPIES = 0x1000;
 /** Flags that a store of today's layout can hold; Mercurial refuses others, and those of narrow clones without their extension. */
 const KNOWN_FLAGS = FLAG_CENSORED | FLAG_EXTERNAL | FLAG_HAS_COPIES;
 
+/** Flags that tell of the store that a revision comes from; this one has other ways to say that there is metadata. */
+const OF_THE_SENDER = FLAG_HAS_META | FLAG_SNAPSHOT | FLAGS_QUALITY;
+
 /** A revision out of a changegroup, as it is on its way into a revlog. A class, so that all have one shape. */
 export class IncomingRevision implements Revision {
   linkRev = -1;
@@ -45,6 +48,8 @@ export class IncomingRevision implements Revision {
   damaged = false;
   /** `chunk` is filled, out of `delta` as it came. */
   isEncoded = false;
+  /** The text stands in its chunk, behind a header that was read. */
+  isInPlace = false;
 
   constructor(
     readonly rev: number,
@@ -95,12 +100,13 @@ export class IncomingGroup {
    */
   take(bytes: Buffer, version: WrittenVersion): IncomingRevision[] {
     const revisions: IncomingRevision[] = [];
+    const { buffer } = bytes;
     for (let at = 0; at < bytes.length; ) {
       const length = readInt32(bytes, at);
       if (length < CHUNK_HEADER + REVISION_HEADER[version] || length > bytes.length - at) {
         throw new RevconvertError('CHANGEGROUP_MALFORMED', `a chunk of ${length} bytes, ${bytes.length - at} are there`, { group: groupName(this.group) });
       }
-      const revision = this.#read(bytes, at, at + length, version);
+      const revision = this.#read(bytes, buffer, at, at + length, version);
       if (revision !== undefined) revisions.push(revision);
       at += length;
     }
@@ -108,7 +114,7 @@ export class IncomingGroup {
     return revisions;
   }
 
-  #read(bytes: Buffer, at: number, end: number, version: WrittenVersion): IncomingRevision | undefined {
+  #read(bytes: Buffer, buffer: ArrayBufferLike, at: number, end: number, version: WrittenVersion): IncomingRevision | undefined {
     const { base, link, flags } = FIELDS[version];
     const previous = this.#previous;
     if (base < 0) this.#previous = bytes.subarray(at + NODE_AT, at + NODE_AT + NODE);
@@ -118,13 +124,13 @@ export class IncomingGroup {
     const from = bytes.byteOffset + at;
     const revision = new IncomingRevision(
       this.nodes.length,
-      new Uint8Array(bytes.buffer, from + NODE_AT, NODE),
-      new Uint8Array(bytes.buffer, from + CHUNK_HEADER + REVISION_HEADER[version], end - at - CHUNK_HEADER - REVISION_HEADER[version]),
+      new Uint8Array(buffer, from + NODE_AT, NODE),
+      new Uint8Array(buffer, from + CHUNK_HEADER + REVISION_HEADER[version], end - at - CHUNK_HEADER - REVISION_HEADER[version]),
     );
     revision.linkRev = linkRev;
     revision.p1 = this.#find(this.nodes, bytes, at, P1_AT, 'PARENT_MISSING', 'its first parent');
     revision.p2 = this.#find(this.nodes, bytes, at, P2_AT, 'PARENT_MISSING', 'its second parent');
-    if (flags >= 0) revision.flags = bytes.readUInt16BE(at + flags);
+    if (flags >= 0) revision.flags = bytes.readUInt16BE(at + flags) & ~OF_THE_SENDER;
     if ((revision.flags & ~KNOWN_FLAGS) !== 0) throw this.#error('REVLOG_FLAGS', bytes, at, `flags 0x${revision.flags.toString(16)}, which a store of today's layout cannot hold`);
     this.flags |= revision.flags;
     this.#setBase(revision, this.#findBase(bytes, at, base, previous));
@@ -153,7 +159,8 @@ export class IncomingGroup {
     this.memory.sizes = grown(this.memory.sizes, rev + 1);
     this.memory.sizes[rev] = size;
     if (revision.deltaBase !== NULL_BASE) return;
-    revision.text = isOneHunk(delta) ? delta.subarray(HUNK_HEADER) : madeOfNothing(delta, size);
+    revision.isInPlace = isOneHunk(delta);
+    revision.text = revision.isInPlace ? delta.subarray(HUNK_HEADER) : madeOfNothing(delta, size);
     revision.delta = revision.text;
     revision.deltaBase = FULL_TEXT;
   }
@@ -172,7 +179,7 @@ export class IncomingGroup {
 }
 
 /** Whether a delta against the empty text is one hunk, whose insert is the text. */
-const isOneHunk = (delta: Uint8Array): boolean => delta.length >= HUNK_HEADER && readInt32(Buffer.from(delta.buffer, delta.byteOffset, HUNK_HEADER), 8) === delta.length - HUNK_HEADER;
+const isOneHunk = (delta: Uint8Array): boolean => delta.length >= HUNK_HEADER && readHunkField(delta, 8) === delta.length - HUNK_HEADER;
 
 function madeOfNothing(delta: Uint8Array, size: number): Uint8Array {
   const text = Buffer.allocUnsafe(size);

@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
 import { readInt32 } from '../../delta/memory.js';
+import type { NodeColumn } from '../../delta/node-hash.js';
 import { NODE } from '../../formats/bundle/changegroup.js';
 import { asBuffer } from '../../formats/bytes.js';
 
@@ -66,7 +67,9 @@ export class NodeTable {
   add(bytes: Buffer, at: number): number {
     const rev = this.#length++;
     if (this.#nodes.length < this.#length * NODE) this.#grow();
-    bytes.copy(this.#nodes, rev * NODE, at, at + NODE);
+    const nodes = this.#nodes;
+    // So few bytes are copied faster in a loop than by a call.
+    for (let i = 0, to = rev * NODE; i < NODE; i++) nodes[to + i] = bytes[at + i] ?? 0;
     this.#enter(rev);
     return rev;
   }
@@ -74,6 +77,11 @@ export class NodeTable {
   /** The node of a revision, as it lies in the table. */
   node(rev: number): Buffer {
     return this.#nodes.subarray(rev * NODE, (rev + 1) * NODE);
+  }
+
+  /** All nodes, as they lie in the table; valid until the next `add`. */
+  get column(): NodeColumn {
+    return { table: this.#nodes, at: 0, stride: NODE };
   }
 
   /** Forgets all nodes: those of another revlog come next. Memory is used again, where there is not too much of it. */

@@ -3,6 +3,7 @@ import type { ChainTable } from '../../delta/chain-table.js';
 import { makesText } from '../../delta/check-delta.js';
 import type { DeltaChoice, DeltaTools } from '../../delta/choose-delta.js';
 import { chooseDelta, isGoodAsItIs, isUnfit } from '../../delta/choose-delta.js';
+import { hashInPlace, nodeText } from '../../delta/node-hash.js';
 import { PRESETS } from '../../delta/policy.js';
 import { createTextSource } from '../../delta/text-resolver.js';
 import { encodeChunks } from '../../engines/chunk-codec.js';
@@ -13,6 +14,7 @@ import { RevconvertError, toRevconvertError } from '../../errors.js';
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import type { Group } from '../../formats/bundle/items.js';
 import { groupName } from '../../formats/bundle/items.js';
+import { asBuffer } from '../../formats/bytes.js';
 import { isTombstone } from '../../formats/filelog-meta.js';
 import type { RevisionBatch } from '../../formats/record.js';
 import { FULL_TEXT } from '../../formats/record.js';
@@ -72,7 +74,7 @@ export class RevlogBuilder {
       textOf,
       diff: (base, text) => differ.diff(base, text, { lines: kind === 'manifest' }),
       compress: (delta) => andThen(this.#compress([delta]), ([chunk = delta]) => chunk),
-      isOffLimits: (base) => this.#unfit.has(base),
+      isOffLimits: (base, { deltaBase, delta, rawSize }) => this.#unfit.has(base) || (base === deltaBase && delta !== undefined && delta.length < rawSize),
       reuse: () => undefined,
     };
     this.#copies = kind === 'filelog' ? new CopyParents() : undefined;
@@ -118,7 +120,7 @@ export class RevlogBuilder {
   /** Makes the chunks of all that is likely to be stored as it is, at once, which is cheaper; and checks them. */
   #encode(revisions: readonly IncomingRevision[]): MaybePromise<unknown> {
     const likely = revisions.filter((revision) => this.#isLikely(revision));
-    for (const revision of revisions) if (revision.text !== undefined) this.#checkText(revision, revision.text);
+    for (const revision of revisions) if (revision.text !== undefined) this.#checkGiven(revision, revision.text);
     return andThen(this.#compress(likely.map(({ delta }) => delta)), (chunks) => {
       for (let i = 0; i < likely.length; i++) {
         const revision = likely[i];
@@ -204,15 +206,29 @@ export class RevlogBuilder {
     });
   }
 
-  #checkText({ node, p1, p2, flags }: IncomingRevision, text: Uint8Array): void {
+  /** Compares a text that came in full with its node. What stands in front of it was read, and is overwritten: that saves a copy. */
+  #checkGiven(revision: IncomingRevision, text: Uint8Array): void {
+    const { rev, p1, p2, flags, isInPlace } = revision;
+    if (!isInPlace || !isHashed(flags)) {
+      this.#checkText(revision, text);
+      return;
+    }
+    const { column } = this.#incoming.nodes;
+    const found = hashInPlace(column, p1, p2, asBuffer(text));
+    if (found !== nodeText(column, rev)) throw this.#mismatch(revision, `parents and text hash to ${Buffer.from(found, 'latin1').toString('hex')}`);
+  }
+
+  #checkText(revision: IncomingRevision, text: Uint8Array): void {
+    const { node, p1, p2, flags } = revision;
     const { nodes } = this.#incoming;
-    const fail = (message: string): never => {
-      throw new RevconvertError('NODE_MISMATCH', message, { group: this.#name, node: Buffer.from(node).toString('hex') });
-    };
-    if ((flags & FLAG_CENSORED) !== 0 && !isTombstone(Buffer.from(text.buffer, text.byteOffset, text.length))) fail('it is marked as censored, and its text is no tombstone');
+    if ((flags & FLAG_CENSORED) !== 0 && !isTombstone(asBuffer(text))) throw this.#mismatch(revision, 'it is marked as censored, and its text is no tombstone');
     if (!isHashed(flags)) return;
     const found = this.tools.hashNode(nodeAt(nodes, p1), nodeAt(nodes, p2), text);
-    if (found.compare(node) !== 0) fail(`parents and text hash to ${found.toString('hex')}`);
+    if (found.compare(node) !== 0) throw this.#mismatch(revision, `parents and text hash to ${found.toString('hex')}`);
+  }
+
+  #mismatch({ node }: IncomingRevision, message: string): RevconvertError {
+    return new RevconvertError('NODE_MISMATCH', message, { group: this.#name, node: Buffer.from(node).toString('hex') });
   }
 
   #checkChoice(revision: IncomingRevision, text: Uint8Array, { base, delta }: DeltaChoice): MaybePromise<void> {
