@@ -3,6 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { RevconvertError, toRevconvertError } from '../../errors.js';
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import type { Group } from '../../formats/bundle/items.js';
+import type { NodeTableData } from '../../formats/bundle/node-table.js';
+import { NodeTable } from '../../formats/bundle/node-table.js';
 import { INLINE_LIMIT } from '../../formats/revlog-index.js';
 import type { BytePath } from '../../formats/store-path.js';
 import { encodeStorePath } from '../../formats/store-path.js';
@@ -13,8 +15,6 @@ import { RevlogWriter } from '../../sinks/revlog-writer.js';
 import type { BuildSettings, BuildTools } from './build-tools.js';
 import { loadBuildTools } from './build-tools.js';
 import { storeNameOf } from './group-name.js';
-import type { SharedNodes } from './node-table.js';
-import { NodeTable } from './node-table.js';
 import type { DeltaCounts } from './revlog-builder.js';
 import { RevlogBuilder } from './revlog-builder.js';
 
@@ -32,7 +32,7 @@ export interface Segment {
 /** A piece of work for one thread. Plain data. */
 export type BuildTask =
   /** The changesets that all groups but the changelog are linked to. */
-  | { readonly type: 'changesets'; readonly nodes: SharedNodes }
+  | { readonly type: 'changesets'; readonly nodes: NodeTableData }
   | { readonly type: 'segments'; readonly bytes: Uint8Array; readonly segments: readonly Segment[] }
   /** The group that has begun is not wanted any more. */
   | { readonly type: 'abandon' };
@@ -58,7 +58,7 @@ export async function createBuildRunner(settings: BuildSettings, isStopped: () =
   const builders = new Builders(await loadBuildTools(settings));
   return async (task) => {
     if (task.type === 'abandon') builders.abandon();
-    if (task.type === 'changesets') builders.changesets = new NodeTable(undefined, task.nodes);
+    if (task.type === 'changesets') builders.changesets = NodeTable.of(task.nodes);
     if (task.type !== 'segments') return [];
     const bytes = Buffer.from(task.bytes.buffer, task.bytes.byteOffset, task.bytes.length);
     const built: BuiltRevlog[] = [];

@@ -10,10 +10,10 @@ import type { ChunkDecoders } from '../../engines/chunk-codec.js';
 import { loadDecoders } from '../../engines/chunk-codec.js';
 import type { ChunkCompressor, EngineName } from '../../engines/engine.js';
 import { loadEngine } from '../../engines/registry.js';
+import { NodeTable } from '../../formats/bundle/node-table.js';
 import type { RevlogKind } from '../../formats/record.js';
 import { REVLOG_KINDS } from '../../formats/record.js';
 import type { GroupMemory } from './incoming.js';
-import { NodeTable } from './node-table.js';
 
 /** Revisions that there is room for at first. */
 const FIRST_CAPACITY = 1 << 10;

@@ -1,14 +1,14 @@
 import { readInt32 } from '../../delta/memory.js';
 import { CHUNK_HEADER, NODE } from '../../formats/bundle/changegroup.js';
+import type { NodeTableData } from '../../formats/bundle/node-table.js';
+import { NodeTable } from '../../formats/bundle/node-table.js';
 import { sharedMemory } from '../../repository/shared-memory.js';
-import type { SharedNodes } from './node-table.js';
-import { NodeTable } from './node-table.js';
 
 const NODE_AT = CHUNK_HEADER;
 
 /** The changesets of a bundle, by number and by node, and their parents. They are numbered as they come, each node once. */
 export class Changesets {
-  readonly #nodes = new NodeTable(sharedMemory);
+  readonly #nodes = new NodeTable(undefined, sharedMemory);
   /** Two for each: numbers, -1 where there is none. */
   #parents = new Int32Array(128);
 
@@ -44,7 +44,7 @@ export class Changesets {
 
   /** @returns the number of a changeset; -1: it is not here */
   find(node: Buffer): number {
-    return this.#nodes.find(node, 0);
+    return this.#nodes.find(node);
   }
 
   /** The node of a changeset in hexadecimal. */
@@ -58,7 +58,7 @@ export class Changesets {
   }
 
   /** All nodes for other threads. Nothing may be added any more. */
-  share(): SharedNodes {
-    return this.#nodes.share();
+  share(): NodeTableData {
+    return this.#nodes.data;
   }
 }

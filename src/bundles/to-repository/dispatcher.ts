@@ -3,6 +3,7 @@ import { toRevconvertError } from '../../errors.js';
 import { CHUNK_HEADER, encodeRevisionHeader, REVISION_HEADER } from '../../formats/bundle/changegroup.js';
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import type { ChangegroupRevision, Group } from '../../formats/bundle/items.js';
+import type { NodeTableData } from '../../formats/bundle/node-table.js';
 import type { TaskPool } from '../../repository/pool.js';
 import { createPool } from '../../repository/pool.js';
 import type { Run } from '../../repository/work.js';
@@ -10,7 +11,6 @@ import { BUILD } from '../bundle-work-kinds.js';
 import { BLOCK_BYTES,Blocks } from './blocks.js';
 import type { BuildTask, BuiltRevlog, Segment } from './build-tasks.js';
 import type { BuildSettings } from './build-tools.js';
-import type { SharedNodes } from './node-table.js';
 
 type BuildRun = Run<BuildTask, readonly BuiltRevlog[]>;
 
@@ -46,7 +46,7 @@ export class Dispatcher {
   #block: Buffer | undefined;
   #used = 0;
   #segments: Segment[] = [];
-  #changesets: SharedNodes | undefined;
+  #changesets: NodeTableData | undefined;
   #failure: RevconvertError | undefined;
 
   /** @param settings those of the threads, which start when there is enough for them to do */
@@ -103,7 +103,7 @@ export class Dispatcher {
   }
 
   /** Says which changesets the groups that follow are linked to. */
-  setChangesets(nodes: SharedNodes): void {
+  setChangesets(nodes: NodeTableData): void {
     this.#changesets = nodes;
   }
 

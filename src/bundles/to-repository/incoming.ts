@@ -2,16 +2,15 @@ import { applyDelta } from '../../delta/apply.js';
 import type { Numbers } from '../../delta/memory.js';
 import { grown, readInt32 } from '../../delta/memory.js';
 import { RevconvertError } from '../../errors.js';
-import { CHUNK_HEADER, NODE, REVISION_HEADER } from '../../formats/bundle/changegroup.js';
+import { CHUNK_HEADER, isNullNode,NODE, REVISION_HEADER } from '../../formats/bundle/changegroup.js';
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import type { Group } from '../../formats/bundle/items.js';
 import { groupName } from '../../formats/bundle/items.js';
+import type { NodeTable } from '../../formats/bundle/node-table.js';
 import { HUNK_HEADER, malformedDelta, MAX_TEXT, patchedSize, readHunkField } from '../../formats/hunks.js';
 import type { Revision } from '../../formats/record.js';
 import { FULL_TEXT, NULL_BASE } from '../../formats/record.js';
 import { FLAG_CENSORED, FLAG_EXTERNAL, FLAG_HAS_META, FLAG_SNAPSHOT, FLAGS_QUALITY } from '../../formats/revision-flags.js';
-import type { NodeTable } from './node-table.js';
-import { isNullNode } from './node-table.js';
 
 /** Where the fields of a revision stand in its chunk; -1: it has no such field (source: formats/bundle/changegroup.ts). */
 const FIELDS: Readonly<Record<WrittenVersion, { readonly base: number; readonly link: number; readonly flags: number }>> = {

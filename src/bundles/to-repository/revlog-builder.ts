@@ -3,7 +3,7 @@ import type { ChainTable } from '../../delta/chain-table.js';
 import { makesText } from '../../delta/check-delta.js';
 import type { DeltaChoice, DeltaTools } from '../../delta/choose-delta.js';
 import { chooseDelta, isGoodAsItIs, isUnfit } from '../../delta/choose-delta.js';
-import { hashInPlace, nodeText } from '../../delta/node-hash.js';
+import { hashInPlace, nodeText, NULL_NODE } from '../../delta/node-hash.js';
 import { PRESETS } from '../../delta/policy.js';
 import { createTextSource } from '../../delta/text-resolver.js';
 import { encodeChunks } from '../../engines/chunk-codec.js';
@@ -11,9 +11,11 @@ import type { MaybePromise } from '../../engines/engine.js';
 import { andThen, isPromise } from '../../engines/engine.js';
 import { runSteps } from '../../engines/steps.js';
 import { RevconvertError, toRevconvertError } from '../../errors.js';
+import { NODE } from '../../formats/bundle/changegroup.js';
 import type { WrittenVersion } from '../../formats/bundle/changegroup-version.js';
 import type { Group } from '../../formats/bundle/items.js';
 import { groupName } from '../../formats/bundle/items.js';
+import type { NodeTable } from '../../formats/bundle/node-table.js';
 import { asBuffer } from '../../formats/bytes.js';
 import { isTombstone } from '../../formats/filelog-meta.js';
 import type { RevisionBatch } from '../../formats/record.js';
@@ -27,7 +29,6 @@ import type { BuildTools } from './build-tools.js';
 import { CopyParents } from './copy-parents.js';
 import type { IncomingRevision } from './incoming.js';
 import { IncomingGroup } from './incoming.js';
-import type { NodeTable } from './node-table.js';
 
 /** What became of the deltas of a revlog. */
 export interface DeltaCounts {
@@ -213,7 +214,7 @@ export class RevlogBuilder {
       this.#checkText(revision, text);
       return;
     }
-    const { column } = this.#incoming.nodes;
+    const column = { table: this.#incoming.nodes.nodes, at: 0, stride: NODE };
     const found = hashInPlace(column, p1, p2, asBuffer(text));
     if (found !== nodeText(column, rev)) throw this.#mismatch(revision, `parents and text hash to ${Buffer.from(found, 'latin1').toString('hex')}`);
   }
@@ -256,9 +257,7 @@ export class RevlogBuilder {
   }
 }
 
-const NULL_NODE = Buffer.alloc(20);
-
-const nodeAt = (nodes: NodeTable, rev: number): Buffer => (rev < 0 ? NULL_NODE : nodes.node(rev));
+const nodeAt = (nodes: NodeTable, rev: number): Uint8Array => (rev < 0 ? NULL_NODE : nodes.node(rev));
 
 /** The index of a revlog that is being written: what it is read back by. */
 const indexOf = (chains: ChainTable): ChunkIndex => ({

@@ -1,11 +1,10 @@
 import { RevconvertError, toRevconvertError } from '../../errors.js';
-import { NODE } from '../../formats/bundle/changegroup.js';
+import { isNullNode,NODE } from '../../formats/bundle/changegroup.js';
 import type { PartHeader } from '../../formats/bundle/part-header.js';
 import { partName, partParameter } from '../../formats/bundle/part-header.js';
 import { showable } from '../../repository/byte-path.js';
 import type { Bookmarks } from './bookmarks.js';
 import { parseBookmarks } from './bookmarks.js';
-import { isNullNode } from './node-table.js';
 import { countMarkers } from './obsmarkers.js';
 import type { Phases } from './phases.js';
 

@@ -28,9 +28,9 @@ export const REVISION_HEADER: Readonly<Record<ChangegroupVersion, number>> = { '
 
 export const NODE = 20;
 
-/** Whether 20 bytes are the node of the null revision, which stands for a parent or base that is not there. */
-export function isNullNode(node: Uint8Array): boolean {
-  for (let i = 0; i < NODE; i++) if (node[i] !== 0) return false;
+/** Whether 20 bytes, from `at` on, are the node of the null revision, which stands for a parent or base that is not there. */
+export function isNullNode(bytes: Uint8Array, at = 0): boolean {
+  for (let i = at; i < at + NODE; i++) if (bytes[i] !== 0) return false;
   return true;
 }
 

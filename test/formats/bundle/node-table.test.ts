@@ -52,6 +52,17 @@ describe('NodeTable', () => {
     assert.deepEqual(nodes.map((node) => table.find(node)), nodes.map((_, i) => i));
   });
 
+  it('finds in another thread what was added in this one', () => {
+    const table = new NodeTable(8, (bytes) => new Uint8Array(new SharedArrayBuffer(bytes)));
+    for (let i = 0; i < 1000; i++) table.add(nodeOf(i));
+    const other = NodeTable.of({ ...table.data, seed: table.data.seed });
+    assert.equal(other.length, 1000);
+    for (let i = 0; i < 1000; i++) assert.equal(other.find(nodeOf(i)), i);
+    assert.equal(other.find(nodeOf(1000)), -1);
+    assert.ok(table.data.nodes.buffer instanceof SharedArrayBuffer && table.data.slots.buffer instanceof SharedArrayBuffer);
+    assert.deepEqual(table.nodes.subarray(20, 40), nodeOf(1));
+  });
+
   for (const count of [3, 1000]) {
     it(`forgets ${count} nodes, and begins anew`, () => {
       const table = new NodeTable(500);
