@@ -72,7 +72,8 @@ export class StreamInput {
     if (this.#ended && !waiting) return;
     this.#ended = true;
     this.#left = undefined;
-    if (waiting && this.#source instanceof Readable) this.#source.destroy();
+    // One that waits would not hear of it; one that was never asked would not care.
+    if (this.#source instanceof Readable) this.#source.destroy();
     const closed = this.#pieces.return?.();
     if (!waiting) await closed;
     else closed?.catch(() => undefined);
