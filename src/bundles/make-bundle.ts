@@ -31,8 +31,9 @@ const DEFAULT_STREAM = 'none-v2;stream=v2';
  */
 export async function makeBundle(path: string, options: MakeBundleOptions = {}): Promise<BundleOutput> {
   const { stream, convert, range, jobs, lock, lockTimeout, signal, onProgress, onNotice } = options;
-  const spec = specFor(options);
-  const filled = { ...fillBundleOptions(options), spec, level: options.level ?? spec.level };
+  const to = options.to ?? (stream === true ? DEFAULT_STREAM : DEFAULT_KIND);
+  const spec = specFor(to, stream);
+  const filled = { ...fillBundleOptions({ ...options, to }), spec };
   const isStream = spec.content === 'stream';
   if (isStream && range !== undefined) throw new RevconvertError('USAGE', 'a stream clone has all revisions: a range does not go with it');
   if (!isStream && convert !== undefined) throw new RevconvertError('USAGE', 'how a store is converted is a matter of stream clones only');
@@ -44,9 +45,9 @@ export async function makeBundle(path: string, options: MakeBundleOptions = {}):
 }
 
 /** @throws RevconvertError BUNDLE_SPEC */
-function specFor({ to, stream }: MakeBundleOptions): BundleSpec {
-  const spec = parseBundleSpec(to ?? (stream === true ? DEFAULT_STREAM : DEFAULT_KIND));
+function specFor(to: string, stream: boolean | undefined): BundleSpec {
+  const spec = parseBundleSpec(to);
   if (stream !== true || spec.content === 'stream') return spec;
-  if (spec.container !== 'HG20') throw new RevconvertError('BUNDLE_SPEC', `'${to ?? ''}': stream clones are packed1 or v2 bundles`);
+  if (spec.container !== 'HG20') throw new RevconvertError('BUNDLE_SPEC', `'${to}': stream clones are packed1 or v2 bundles`);
   return { ...spec, content: 'stream' };
 }

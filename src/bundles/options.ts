@@ -1,3 +1,5 @@
+import { checkLevel } from '../engines/registry.js';
+import { BUNDLE_ENGINES } from '../engines/streams/registry.js';
 import { RevconvertError } from '../errors.js';
 import type { BundleSpec } from '../formats/bundle/spec.js';
 import { parseBundleSpec } from '../formats/bundle/spec.js';
@@ -40,12 +42,14 @@ export interface FilledBundleOptions extends Omit<BundleOptions, 'to' | 'filters
 
 const MAX_THREADS = 64;
 
-/** @throws RevconvertError BUNDLE_SPEC, USAGE */
+/** @throws RevconvertError BUNDLE_SPEC, USAGE, LEVEL */
 export function fillBundleOptions(options: BundleOptions): FilledBundleOptions {
   const { to, filters = [], onNotice = () => undefined, threads } = options;
   if (threads !== undefined && (!Number.isInteger(threads) || threads < 0 || threads > MAX_THREADS)) {
     throw new RevconvertError('USAGE', `threads: a whole number from 0 to ${MAX_THREADS} is expected, found ${threads}`);
   }
   const spec = to === undefined ? undefined : parseBundleSpec(to);
-  return { ...options, filters, onNotice, spec, level: options.level ?? spec?.level };
+  const level = options.level ?? spec?.level;
+  if (spec !== undefined) checkLevel(BUNDLE_ENGINES[spec.compression], level);
+  return { ...options, filters, onNotice, spec, level };
 }

@@ -1,4 +1,7 @@
-import type { Container } from '../formats/bundle/items.js';
+import type { MaybePromise } from '../engines/engine.js';
+import { BUNDLE_ENGINES } from '../engines/streams/registry.js';
+import type { BundleCompression, Container } from '../formats/bundle/items.js';
+import type { Compress } from '../sinks/bundle/write-bundle.js';
 import { writeBundleBytes } from '../sinks/bundle/write-bundle.js';
 import type { BundleItems, BundleStage } from '../streams/bundle/stage.js';
 import { throughStages } from '../streams/bundle/stage.js';
@@ -14,6 +17,7 @@ import { loadFilter } from './filter-module.js';
 import { meter } from './meter.js';
 import type { FilledBundleOptions, FilterStep } from './options.js';
 import { recodeParts } from './recode-parts.js';
+import { partsOfSpec } from './spec-parts.js';
 import { targetVersion } from './target-version.js';
 
 /** What went into a bundle, or came out. */
@@ -43,16 +47,18 @@ export interface ItemSource {
 
 /**
  * Lets items through filters, makes them a bundle of the kind that is wanted, and writes it.
- * @throws RevconvertError FILTER_MODULE, BZIP_PROGRAM, LEVEL before anything is read
+ * @throws RevconvertError FILTER_MODULE, BZIP_PROGRAM, ENGINE_MISSING, before anything is read
  */
 export async function writeItems(items: BundleItems, options: FilledBundleOptions, { bytesRead }: ItemSource): Promise<BundleOutput> {
   const before = countItems();
   const after = countItems();
   const filters = await createFilters(options);
-  const { level, threads, signal } = options;
-  const compress = options.spec?.compression === 'bzip2' ? await bzip2Compressor({ level, signal }) : undefined;
-  const stages = [before.stage, ...filters, refuseUnknownParts(), createStreamStage(options.spec), ...targetStages(options, () => before.counts().container), after.stage];
-  const written = meter(writeBundleBytes(throughStages(items, stages), { level, threads, compress }));
+  const { level, threads, signal, spec } = options;
+  const bzip2 = spec?.compression === 'bzip2' ? await bzip2Compressor({ level, signal }) : undefined;
+  if (spec !== undefined) await BUNDLE_ENGINES[spec.compression].loadCompress?.();
+  const compressor = (compression: BundleCompression): MaybePromise<Compress | undefined> => (compression === 'bzip2' ? (bzip2 ?? bzip2Compressor({ level, signal })) : undefined);
+  const stages = [before.stage, ...filters, refuseUnknownParts(), createStreamStage(spec), ...targetStages(options, () => before.counts().container), after.stage];
+  const written = meter(writeBundleBytes(throughStages(items, stages), { level, threads, compressor, signal }));
   return {
     bytes: written.bytes,
     summary: () => ({ from: { ...before.counts(), bytes: bytesRead() }, to: { ...after.counts(), bytes: written.count() } }),
@@ -81,6 +87,6 @@ export const hasRevisionFilters = (filters: readonly FilterStep[]): boolean => f
 /** What makes a bundle one of the kind that is wanted. */
 function targetStages({ spec, onNotice }: FilledBundleOptions, source: () => Container | undefined): BundleStage[] {
   const recode = recodeParts((part) => targetVersion(part, spec, source()));
-  if (spec === undefined) return [recode];
-  return [recode, retarget(spec, ({ type }) => onNotice(`the part ${type} is left out: the target has no room for it, and whoever needs it makes it anew`))];
+  const chosen = spec === undefined ? [] : partsOfSpec(spec, onNotice);
+  return [...chosen, recode, retarget(spec, ({ type }) => onNotice(`the part ${type} is left out: the target has no room for it, and whoever needs it makes it anew`))];
 }

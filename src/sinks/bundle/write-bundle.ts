@@ -1,9 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { Duplex as DuplexStream } from 'node:stream';
 
+import type { MaybePromise } from '../../engines/engine.js';
 import { compressBundle } from '../../engines/streams/compress-bundle.js';
 import { RevconvertError } from '../../errors.js';
-import type { BundleItem } from '../../formats/bundle/items.js';
+import type { BundleCompression, BundleItem } from '../../formats/bundle/items.js';
 import type { BundleItems } from '../../streams/bundle/stage.js';
 import { BodyEncoder, encodeStart } from './encode-bundle.js';
 
@@ -12,8 +13,10 @@ export interface WriteBundleOptions {
   readonly level?: number | undefined;
   /** Threads that compress, beside the one that calls. @default the engine's */
   readonly threads?: number | undefined;
-  /** Compresses with what is no engine of this library. @default the engine */
-  readonly compress?: Compress | undefined;
+  /** Gives what compresses where it is no engine of this library; undefined: the engine does. @default the engine, always */
+  readonly compressor?: ((compression: BundleCompression) => MaybePromise<Compress | undefined>) | undefined;
+  /** Ends the work. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Makes the bytes of a compressed stream. */
@@ -22,8 +25,9 @@ export type Compress = (source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
 /**
  * Writes a bundle of the kind that its first item names.
  * @param items as `readBundleItems` gives them
- * @returns its bytes. Where it throws, what was given out has no end mark: no reader takes it for whole
- * @throws RevconvertError BUNDLE_HOLDS, LEVEL, ENGINE_MISSING; what the items throw
+ * @returns its bytes, of which none come before some of its content does. Where it throws, what was given out has no end mark: no reader
+ *   takes it for whole
+ * @throws RevconvertError BUNDLE_HOLDS, LEVEL, ENGINE_MISSING; CANCELLED; what the items throw
  */
 export async function* writeBundleBytes(items: BundleItems, options: WriteBundleOptions = {}): AsyncGenerator<Buffer, void, void> {
   const iterator = portions(items);
@@ -31,12 +35,22 @@ export async function* writeBundleBytes(items: BundleItems, options: WriteBundle
     const first = await iterator.next();
     const [start, ...rest] = first.done === true ? [] : first.value;
     if (start?.type !== 'bundle') throw new RevconvertError('INTERNAL', 'a bundle begins with what it is');
-    const { level, threads, compress = (source: AsyncIterable<Buffer>) => compressBundle(start.compression, source, { level, threads }) } = options;
-    yield encodeStart(start);
-    yield* compress(encodeBody(new BodyEncoder(start.container), rest, iterator));
+    const { level, threads, compressor, signal } = options;
+    const compress = (await compressor?.(start.compression)) ?? ((source) => compressBundle(start.compression, source, { level, threads, signal }));
+    yield* behind(encodeStart(start), compress(encodeBody(new BodyEncoder(start.container), rest, iterator)));
   } finally {
     await iterator.return();
   }
+}
+
+/** Bytes, and what follows them; what fails before anything follows leaves nothing. */
+async function* behind(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  let before: Buffer | undefined = first;
+  for await (const piece of rest) {
+    yield before === undefined ? piece : Buffer.concat([before, piece]);
+    before = undefined;
+  }
+  if (before !== undefined) yield before;
 }
 
 async function* portions(items: BundleItems): AsyncGenerator<readonly BundleItem[], void, void> {

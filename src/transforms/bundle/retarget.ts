@@ -1,5 +1,5 @@
 import { RevconvertError } from '../../errors.js';
-import type { BundleItem, BundleStart, PartStart } from '../../formats/bundle/items.js';
+import type { BundleItem, PartStart } from '../../formats/bundle/items.js';
 import type { PartHeader } from '../../formats/bundle/part-header.js';
 import { partName } from '../../formats/bundle/part-header.js';
 import { findPartType } from '../../formats/bundle/part-types.js';
@@ -8,18 +8,22 @@ import type { BundleStage } from '../../streams/bundle/stage.js';
 
 /**
  * Makes a bundle one of another kind: its container and compression. What the target has no room for is refused, but for
- * caches, and what only two programs say to each other.
- * @param spec the target; the versions of changegroups are not its business
+ * caches, and what only two programs say to each other; and so is a container that is left without what it is made of.
+ * @param target undefined: the kind of the source; the versions of changegroups are not its business
  * @param onDrop told of each part that is left out
  * @throws RevconvertError BUNDLE_HOLDS
  */
-export function retarget(spec: Pick<BundleSpec, 'container' | 'compression'>, onDrop: (part: PartHeader) => void): BundleStage {
-  const { container, compression } = spec;
-  const start = (item: BundleStart): BundleItem => ({ ...item, container, compression, parameters: container === 'HG20' ? item.parameters : [] });
-  if (container === 'HG20') return (item) => (item.type === 'bundle' ? start(item) : item.type === 'part' ? checkFramed(item) : item);
-  const only = onlyPart(container === 'HG10' ? 'changegroup' : 'stream1', onDrop);
-  return (item) => (item.type === 'bundle' ? start(item) : only(item));
+export function retarget(target: Pick<BundleSpec, 'container' | 'compression'> | undefined, onDrop: (part: PartHeader) => void): BundleStage {
+  let parts: BundleStage = framed;
+  return (item) => {
+    if (item.type !== 'bundle') return parts(item);
+    const { container, compression } = target ?? item;
+    if (container !== 'HG20') parts = onlyPart(container === 'HG10' ? 'changegroup' : 'stream1', onDrop);
+    return { ...item, container, compression, parameters: container === 'HG20' ? item.parameters : [] };
+  };
 }
+
+const framed: BundleStage = (item) => (item.type === 'part' ? checkFramed(item) : item);
 
 /** The files of an older stream clone stand in no part. */
 function checkFramed(item: PartStart): BundleItem {
