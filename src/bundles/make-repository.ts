@@ -30,7 +30,7 @@ export async function makeRepository(source: AsyncIterable<Uint8Array>, destinat
   const { path, maxWindow, filters: steps, ...how } = options;
   const filled = fillBundleOptions({ filters: steps, onNotice: how.onNotice });
   const filters = await createFilters(filled);
-  const read = readBundleItems(source, { records: hasRevisionFilters(filled.filters), maxWindow, path });
+  const read = readBundleItems(source, { records: hasRevisionFilters(filled.filters), maxWindow, path, signal: how.signal });
   const { items, isStream } = await lookAhead(throughStages(read, [...filters, refuseUnknownParts()]));
   if (!isStream) return { ...(await createRepository(items, destination, how)), from: 'changegroup' };
   const { check, signal, onNotice } = how;

@@ -1,9 +1,9 @@
 import { Console } from 'node:console';
 
-import { openInput, readAll } from '../bundles/input.js';
+import type { Input } from '../bundles/input.js';
+import { openInput, readStream } from '../bundles/input.js';
 import type { InspectRecord } from '../bundles/inspect/records.js';
 import type { MakeRepositoryOptions } from '../bundles/make-repository.js';
-import { meter } from '../bundles/meter.js';
 import { writeToFile, writeToStream } from '../bundles/output-file.js';
 import type { BundleOutput } from '../bundles/write-items.js';
 import { RevconvertError } from '../errors.js';
@@ -55,27 +55,34 @@ const RUN: Readonly<Record<BundleMode, Run>> = { 'convert': runConvert, 'inspect
 const onNotice = (notice: string): void => say(`revconvert: note: ${notice}`);
 
 /** The bundle that is read. @throws RevconvertError USAGE where it would be a terminal */
-function inputOf({ input }: BundleArguments, signal: AbortSignal): { readonly bytes: AsyncIterable<Buffer>; readonly path: string | undefined } {
-  if (input !== STANDARD) return { bytes: openInput(input, signal), path: input };
+function inputOf({ input }: BundleArguments, signal: AbortSignal): Input {
+  if (input !== STANDARD) return openInput(input, signal);
   if (process.stdin.isTTY) throw new RevconvertError('USAGE', 'a bundle is expected: give a file, or a pipe on standard input');
-  return { bytes: readAll(process.stdin, 'standard input', signal), path: undefined };
+  return readStream(() => process.stdin, 'standard input', signal);
+}
+
+/** Lets go of what is read in whatever way the action ends: a pipe that stays open would keep the process. */
+async function withInput<T>(args: BundleArguments, signal: AbortSignal, action: (bytes: AsyncIterable<Buffer>, options: { readonly path: string | undefined; readonly signal: AbortSignal }) => Promise<T>): Promise<T> {
+  const { bytes, close } = inputOf(args, signal);
+  try {
+    return await action(bytes, { path: args.input === STANDARD ? undefined : args.input, signal });
+  } finally {
+    close();
+  }
 }
 
 async function runConvert(args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]): Promise<number> {
   checkOutput(args, options);
   const { convertBundle } = await import('../bundles/convert-bundle.js');
-  const { bytes, path } = inputOf(args, signal);
-  const output = await convertBundle(bytes, {
+  const how = {
     to: textOption(options, 'to'),
     level: numberOption(options, 'level'),
     threads: numberOption(options, 'threads'),
     filters: readFilters(argv, options),
     maxWindow: readMaxWindow(options),
-    path,
-    signal,
     onNotice,
-  });
-  return deliver(output, args, options, signal);
+  };
+  return withInput(args, signal, async (bytes, read) => deliver(await convertBundle(bytes, { ...how, ...read }), args, options, signal));
 }
 
 /** @throws RevconvertError USAGE */
@@ -93,7 +100,7 @@ const READER_GONE = 141;
 /** Writes a bundle where it is wanted, and says what it is. */
 async function deliver({ bytes, summary }: BundleOutput, { output }: BundleArguments, options: RawOptions, signal: AbortSignal): Promise<number> {
   if (output === STANDARD) return (await writeToStream(bytes, process.stdout, signal)) ? EXIT.done : READER_GONE;
-  await writeToFile(bytes, output, signal);
+  if (!(await writeToFile(bytes, output, signal))) return READER_GONE;
   if (flagOption(options, 'json') === true) sayResult(JSON.stringify(summary()));
   else if (flagOption(options, 'quiet') !== true) sayResult(renderBundleSummary(summary(), output));
   return EXIT.done;
@@ -121,16 +128,14 @@ async function runFromRepository(args: BundleArguments, options: RawOptions, sig
 async function runToRepository(args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]): Promise<number> {
   const { makeRepository } = await import('../bundles/make-repository.js');
   const store = readStoreOptions({ ...options, redelta: textOptions(options, 'redelta').at(-1) });
-  const { bytes, path } = inputOf(args, signal);
-  const outcome = await makeRepository(bytes, textOption(options, 'to-repo') ?? '', {
+  const how: MakeRepositoryOptions = {
     ...store,
     check: textOption(options, 'check') as MakeRepositoryOptions['check'],
     filters: readFilters(argv, options, ['redelta']),
     maxWindow: readMaxWindow(options),
-    path,
-    signal,
     onNotice,
-  });
+  };
+  const outcome = await withInput(args, signal, (bytes, read) => makeRepository(bytes, textOption(options, 'to-repo') ?? '', { ...how, ...read }));
   if (flagOption(options, 'json') === true) sayResult(JSON.stringify(outcome));
   else if (flagOption(options, 'quiet') !== true) sayResult(renderRepositoryOutcome(outcome));
   return EXIT.done;
@@ -139,8 +144,8 @@ async function runToRepository(args: BundleArguments, options: RawOptions, signa
 async function runVerify(args: BundleArguments, options: RawOptions, signal: AbortSignal): Promise<number> {
   const { verifyBundle } = await import('../bundles/verify/verify-bundle.js');
   const { readBundleItems } = await import('../streams/bundle/read-bundle.js');
-  const { bytes, path } = inputOf(args, signal);
-  const report = await verifyBundle(readBundleItems(bytes, { maxWindow: readMaxWindow(options), path }), { signal });
+  const maxWindow = readMaxWindow(options);
+  const report = await withInput(args, signal, (bytes, read) => verifyBundle(readBundleItems(bytes, { maxWindow, ...read }), { signal }));
   if (flagOption(options, 'json') === true) sayResult(JSON.stringify(report));
   else for (const line of renderBundleVerification(report, flagOption(options, 'quiet') === true)) sayResult(line);
   if (!report.sound) return EXIT.input;
@@ -150,12 +155,15 @@ async function runVerify(args: BundleArguments, options: RawOptions, signal: Abo
 async function runInspect(args: BundleArguments, options: RawOptions, signal: AbortSignal): Promise<number> {
   const { inspectBundle } = await import('../bundles/inspect/inspect-bundle.js');
   const { readBundleItems } = await import('../streams/bundle/read-bundle.js');
-  const { bytes, path } = inputOf(args, signal);
-  const read = meter(bytes);
+  const maxWindow = readMaxWindow(options);
   const all = flagOption(options, 'all') ?? false;
   const render = flagOption(options, 'json') === true ? jsonLine : createBundleRenderer(all);
-  const records = inspectBundle(readBundleItems(read.bytes, { maxWindow: readMaxWindow(options), path }), { revisions: all ? 'all' : 'changesets', bytesRead: read.count });
-  const isRead = await writeToStream(renderAll(records, render), process.stdout, signal);
+  let bytesRead = 0;
+  const onBytes = (some: number): void => void (bytesRead += some);
+  const isRead = await withInput(args, signal, (bytes, read) => {
+    const records = inspectBundle(readBundleItems(bytes, { maxWindow, onBytes, ...read }), { revisions: all ? 'all' : 'changesets', bytesRead: () => bytesRead });
+    return writeToStream(renderAll(records, render), process.stdout, signal);
+  });
   return isRead ? EXIT.done : READER_GONE;
 }
 

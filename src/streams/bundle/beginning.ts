@@ -1,21 +1,30 @@
+import { StreamInput } from '../../engines/streams/stream-input.js';
 import { asBuffer } from '../../formats/bytes.js';
+
+export interface BeginningOptions {
+  /** Ends a wait for the source, and all reading. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told of the bytes of each piece that comes. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+}
 
 /** A stream of bytes of which the first are looked at before it is known how the rest is read. */
 export class Beginning {
-  readonly #iterator: AsyncIterator<Uint8Array>;
+  readonly #input: StreamInput;
+  readonly #onBytes: ((bytes: number) => void) | undefined;
   #bytes: Buffer = Buffer.alloc(0);
-  #ended = false;
 
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.#iterator = source[Symbol.asyncIterator]();
+  constructor(source: AsyncIterable<Uint8Array>, { signal, onBytes }: BeginningOptions = {}) {
+    this.#input = new StreamInput(source, Infinity, 0, signal);
+    this.#onBytes = onBytes;
   }
 
   /** So many bytes or more, which stay; fewer where there are no more. */
   async peek(length: number): Promise<Buffer> {
-    while (this.#bytes.length < length && !this.#ended) {
-      const next = await this.#iterator.next();
-      if (next.done === true) this.#ended = true;
-      else this.#bytes = Buffer.concat([this.#bytes, next.value]);
+    while (this.#bytes.length < length) {
+      const piece = await this.#next();
+      if (piece === undefined) break;
+      this.#bytes = Buffer.concat([this.#bytes, piece]);
     }
     return this.#bytes;
   }
@@ -30,18 +39,21 @@ export class Beginning {
     try {
       if (this.#bytes.length > 0) yield this.#bytes;
       this.#bytes = Buffer.alloc(0);
-      while (!this.#ended) {
-        const next = await this.#iterator.next();
-        if (next.done === true) this.#ended = true;
-        else if (next.value.length > 0) yield asBuffer(next.value);
-      }
+      for (let piece = await this.#next(); piece !== undefined; piece = await this.#next()) yield piece;
     } finally {
       await this.close();
     }
   }
 
-  async close(): Promise<void> {
-    this.#ended = true;
-    await this.#iterator.return?.();
+  /** Closes the source. One that is waiting itself is not waited for. */
+  close(): Promise<void> {
+    return this.#input.close();
+  }
+
+  async #next(): Promise<Buffer | undefined> {
+    const piece = await this.#input.next();
+    if (piece === undefined) return undefined;
+    this.#onBytes?.(piece.length);
+    return asBuffer(piece);
   }
 }

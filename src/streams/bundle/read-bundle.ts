@@ -8,13 +8,15 @@ import { compressionOfCode, MAGIC_BYTES, readMagic } from '../../formats/bundle/
 import type { Parameter, PartHeader } from '../../formats/bundle/part-header.js';
 import { STREAM1_PART } from '../../formats/bundle/stream-clone.js';
 import { isMandatory, parseStreamParameters } from '../../formats/bundle/stream-parameters.js';
+import type { BeginningOptions } from './beginning.js';
 import { Beginning } from './beginning.js';
 import { ByteFeed } from './byte-feed.js';
 import { parseChangegroup } from './parse-changegroup.js';
 import { parseParts } from './parse-parts.js';
 import type { ParserContext, Parsing } from './parser.js';
 
-export interface ReadBundleOptions {
+/** `signal` ends all reading, also a wait for the source; `onBytes` is told of the bytes of each piece that comes. */
+export interface ReadBundleOptions extends BeginningOptions {
   /** Revisions as records, always or by the part; otherwise as chunks that nobody looked at, which is faster where nobody has to. @default true */
   readonly records?: boolean | ((part: PartHeader) => boolean) | undefined;
   /** The largest window of a zstd stream, in bytes. @default 128 MiB */
@@ -29,19 +31,19 @@ export interface ReadBundleOptions {
  * @returns items in portions, at least one in each; `end` comes last, once the input has ended where the bundle does
  * @throws RevconvertError NOT_A_BUNDLE, BUNDLE_VERSION, BUNDLE_PARAMETER, BUNDLE_TRUNCATED, BUNDLE_TRAILING, BUNDLE_COMPRESSION,
  *   WINDOW_SIZE, ENGINE_MISSING, PART_MALFORMED, CHANGEGROUP_VERSION, CHANGEGROUP_MALFORMED, with part, group and offset;
- *   what the source throws
+ *   CANCELLED; what the source throws
  */
 export async function* readBundleItems(source: AsyncIterable<Uint8Array>, options: ReadBundleOptions = {}): AsyncGenerator<readonly BundleItem[], void, void> {
-  const { path, records = true, maxWindow } = options;
-  const beginning = new Beginning(source);
+  const { path, records = true, maxWindow, signal } = options;
+  const beginning = new Beginning(source, options);
   try {
     const { start, offset } = await readStart(beginning);
     yield [start];
-    const body = decompressBundle(start.compression, beginning.rest(), { maxWindow });
+    const body = decompressBundle(start.compression, beginning.rest(), { maxWindow, start: offset, signal });
     yield* parseBody(start, body, typeof records === 'boolean' ? () => records : records, start.compression === 'none' ? offset : 0);
     yield [{ type: 'end' }];
   } catch (error) {
-    throw error instanceof RevconvertError && path !== undefined ? error.located({ path }) : error;
+    throw error instanceof RevconvertError && error.kind !== 'cancelled' && path !== undefined ? error.located({ path }) : error;
   } finally {
     await beginning.close();
   }
