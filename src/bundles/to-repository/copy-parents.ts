@@ -1,6 +1,7 @@
 import { hasMeta } from '../../formats/filelog-meta.js';
 import { HUNK_HEADER, readHunkField } from '../../formats/hunks.js';
 import { FULL_TEXT } from '../../formats/record.js';
+import { FLAG_CENSORED } from '../../formats/revision-flags.js';
 import type { IncomingRevision } from './incoming.js';
 
 const PLAIN = 0;
@@ -41,7 +42,8 @@ export class CopyParents {
       this.#marks = larger;
     }
     this.#marks[rev] = mark;
-    if (mark !== META || revision.p1 < 0 || revision.p2 >= 0) return;
+    // A tombstone looks like metadata, and is none.
+    if (mark !== META || revision.p1 < 0 || revision.p2 >= 0 || (revision.flags & FLAG_CENSORED) !== 0) return;
     revision.p2 = revision.p1;
     revision.p1 = -1;
   }
