@@ -1,4 +1,5 @@
 import type { Pieces } from './stream-engine.js';
+import { interrupted } from './stream-input.js';
 
 /** Pieces below this are put together where several are ready. */
 const SMALL_BYTES = 16 * 1024;
@@ -36,7 +37,8 @@ async function fill(make: (signal: AbortSignal) => Pieces, most: number, signal:
   for await (const piece of make(signal)) {
     ready.add(piece);
     while (ready.bytes >= most && !signal.aborted) await ready.room();
-    if (signal.aborted) return;
+    // Never just the end: whoever reads would take what there is for all.
+    if (signal.aborted) throw interrupted();
   }
 }
 
