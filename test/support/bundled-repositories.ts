@@ -57,6 +57,13 @@ export function checkSameRepositories(hg: string, expected: string, found: strin
   assert.match(output, /^same: /m, output);
 }
 
+/** Both hold the same changesets, with the same changes, whatever the order of revisions in files; and the second is sound. */
+export function checkSameChanges(hg: string, expected: string, found: string, config: readonly string[]): void {
+  const changes = (repository: string): string => runHgOk(hg, ['log', '--patch', '--debug', '--git'], { cwd: repository, config });
+  assert.equal(changes(found), changes(expected));
+  assert.equal(runHgOk(hg, ['verify', '--quiet'], { cwd: found, config }), '');
+}
+
 /** `hg bundle --all`; undefined where there is nothing to bundle, or it cannot be. */
 export function writeTheirs(hg: string, repository: string, bundle: string, spec: string, config: readonly string[]): string | undefined {
   const { status, output } = callHg(hg, ['bundle', '--all', '--type', spec, bundle], { cwd: repository, config: ['experimental.changegroup3=yes', ...config] });

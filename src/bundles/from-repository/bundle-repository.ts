@@ -1,4 +1,6 @@
+import type { ChunkDecoders } from '../../engines/chunk-codec.js';
 import { loadDecoders } from '../../engines/chunk-codec.js';
+import { toRevconvertError } from '../../errors.js';
 import type { BundleItem, BundleStart } from '../../formats/bundle/items.js';
 import { dictionaryMap, readDictionaries } from '../../repository/dictionaries/folder.js';
 import type { Discovery } from '../../repository/discover.js';
@@ -16,6 +18,7 @@ import { asFailure, lockNotice, lockSource } from '../../repository/with-source.
 import type { Run } from '../../repository/work.js';
 import { BUNDLE } from '../bundle-work-kinds.js';
 import { readChangelogIndex } from './changelog-index.js';
+import { checkMissing } from './check-missing.js';
 import type { OrderedRevlog } from './group-order.js';
 import { inGroupOrder } from './group-order.js';
 import { inOrder } from './in-order.js';
@@ -68,6 +71,7 @@ type WhatToBundle = Pick<BundleRepositoryOptions, 'spec' | 'range'>;
 
 async function* bundleSource({ repository, locks }: LockedSource, wanted: WhatToBundle, filled: FilledOptions): AsyncGenerator<readonly BundleItem[], void, void> {
   checkNoTransaction(repository);
+  const before = locks.unlocked === undefined ? undefined : lookAt(repository);
   // In the next turn: threads start meanwhile, in a store that is plainly large.
   const facts = Promise.resolve().then(() => gatherFacts(repository, wanted));
   const settings = facts.then((known) => settingsFor(known));
@@ -78,21 +82,33 @@ async function* bundleSource({ repository, locks }: LockedSource, wanted: WhatTo
   try {
     const known = await facts;
     if (known.selection.count === 0) return;
-    const discovery = discoverRevlogs(repository);
-    const snapshot = locks.unlocked === undefined ? undefined : takeSnapshot(repository, discovery.revlogs);
+    const discovery = before?.discovery ?? discoverRevlogs(repository);
+    const decoders = (): Promise<ChunkDecoders> => loadDecoders({ dictionaries: dictionaryMap(readDictionaries(repository)) });
+    await checkMissing({ repository, discovery, selection: known.selection, decoders });
     pool ??= createPool(Math.min(filled.jobs, threadsWorthFor(discovery.revlogs)), { kind: BUNDLE, settings });
     const { spec } = wanted;
     const start: BundleStart = { type: 'bundle', container: spec.container, compression: spec.compression, parameters: [] };
     yield [start, changegroupStart(known)];
     const branches: BranchColumn[] = [];
-    yield* changegroupItems(known, discovery, { filled, lanes: (await pool).lanes, branches });
-    if (snapshot !== undefined) checkUnchanged(repository, snapshot);
+    yield* changegroupItems(known, discovery, { filled, lanes: (await pool).lanes, branches, decoders });
+    before?.check();
     const notice = lockNotice(locks, filled);
     if (notice !== undefined) filled.onNotice?.(notice);
     yield [{ type: 'part-end' }, ...partsBehind(known, branches), { type: 'end' }];
+  } catch (error) {
+    // What somebody wrote meanwhile can look like damage.
+    if (toRevconvertError(error).kind === 'input') before?.check();
+    throw error;
   } finally {
     await (await pool)?.close();
   }
+}
+
+/** Looks at a repository that is not locked, before anything of it is read. @returns a check that nobody wrote since: SOURCE_CHANGED */
+function lookAt(repository: Repository): { readonly discovery: Discovery; readonly check: () => void } {
+  const discovery = discoverRevlogs(repository);
+  const snapshot = takeSnapshot(repository, discovery.revlogs);
+  return { discovery, check: () => checkUnchanged(repository, snapshot) };
 }
 
 /** @throws RevconvertError of options that do not fit the repository; damage of the changelog's index */
@@ -120,11 +136,12 @@ interface ChangegroupContext {
   readonly lanes: readonly Run<BundleTask, BundleTaskResult>[];
   /** Where the branches of changesets go. */
   readonly branches: BranchColumn[];
+  readonly decoders: () => Promise<ChunkDecoders>;
 }
 
-async function* changegroupItems(facts: PartFacts, { revlogs }: Discovery, { filled, lanes, branches }: ChangegroupContext): AsyncGenerator<readonly BundleItem[], void, void> {
+async function* changegroupItems(facts: PartFacts, { revlogs }: Discovery, { filled, lanes, branches, decoders }: ChangegroupContext): AsyncGenerator<readonly BundleItem[], void, void> {
   const { repository, version } = facts;
-  const sources = await linkedSources(facts, inGroupOrder(revlogs), filled.signal);
+  const sources = await linkedSources(facts, inGroupOrder(revlogs), { decoders, filled });
   const onDone = trackProgress(revlogs, filled.onProgress);
   const done = inOrder({
     work: cutPieces(sources, repository.storeFolder, version),
@@ -143,10 +160,9 @@ async function* changegroupItems(facts: PartFacts, { revlogs }: Discovery, { fil
 }
 
 /** Revlogs with what other changesets bring than their indexes say. */
-async function linkedSources({ repository, selection }: PartFacts, revlogs: readonly OrderedRevlog[], signal: AbortSignal | undefined): Promise<GroupSource[]> {
+async function linkedSources({ repository, selection }: PartFacts, revlogs: readonly OrderedRevlog[], { decoders, filled }: Pick<ChangegroupContext, 'decoders' | 'filled'>): Promise<GroupSource[]> {
   const { hidden, last } = selection;
   if (hidden === undefined) return revlogs.map((one) => ({ ...one, links: undefined }));
-  const decoders = await loadDecoders({ dictionaries: dictionaryMap(readDictionaries(repository)) });
-  const links = await findMovedLinks({ repository, revlogs, hidden, last, decoders, signal });
+  const links = await findMovedLinks({ repository, revlogs, hidden, last, decoders: await decoders(), signal: filled.signal });
   return revlogs.map((one) => ({ ...one, links: links.get(one.revlog) }));
 }
