@@ -1,5 +1,7 @@
 import { measureStores } from '../../src/report/perf.js';
 import type { BenchmarkName } from '../../src/report/perf-benchmarks.js';
+import type { Goal } from '../goal.js';
+import { goalGrid } from '../goal.js';
 import { median, spread } from '../measure.js';
 import { SHORT_RUNS } from '../published/read-times.js';
 import type { Grid } from '../published/reproduction.js';
@@ -13,16 +15,6 @@ const REDELTA = ['--redelta', 'all'] as const;
 
 /** What a chunk is read for: texts only now and then, since those of manifests are large. */
 const EVERY = 1000;
-
-/** A ratio that is wanted, and the one that was found. */
-interface Goal {
-  readonly what: string;
-  readonly wanted: number;
-  /** Whether a larger ratio is better. */
-  readonly more: boolean;
-  readonly ratio: number;
-  readonly pair: string;
-}
 
 /** What was wanted of dictionaries, and what they reach, on medium.hg. */
 export async function measureGoals(workspace: Workspace): Promise<Part> {
@@ -100,11 +92,6 @@ function convertInTurns({ convert, remove }: Workspace, source: string, plain: r
   if (first === undefined || second === undefined) throw new Error('nothing was converted');
   return { plain: first, dictionaries: second };
 }
-
-const goalGrid = (goals: readonly Goal[]): Grid => ({
-  head: ['goal', 'wanted', 'reached', '', 'of'],
-  rows: goals.map(({ what, wanted, more, ratio, pair }) => [what, `${more ? 'at least' : 'at most'} ${wanted.toFixed(2)}`, ratio.toFixed(more ? 2 : 3), (more ? ratio >= wanted : ratio <= wanted) ? 'yes' : 'no', pair]),
-});
 
 type Perf = Awaited<ReturnType<typeof measureStores>>;
 type Benchmarks = Perf['stores'][number]['revlogs'][number]['benchmarks'];

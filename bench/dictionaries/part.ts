@@ -13,15 +13,18 @@ export interface Part {
   /** How it was measured, and what the columns are. */
   readonly about: string;
   readonly grids: readonly Grid[];
+  /** What follows from them, where something does. */
+  readonly answer?: string;
 }
 
-export type MakePart = (workspace: Workspace) => Promise<Part>;
+/** Measures what a part says. */
+export type MakePart<Shared = Workspace> = (workspace: Shared) => Promise<Part>;
 
 const PROVISIONAL = '<!-- provisional: timed while the machine had other work; to be measured again -->';
 
 /** As Markdown, without its title. */
-export const renderPart = ({ isTimed, about, grids }: Part, isProvisional: boolean): string =>
-  [...(isTimed && isProvisional ? [PROVISIONAL] : []), about, ...grids.map(renderGrid)].join('\n\n');
+export const renderPart = ({ isTimed, about, grids, answer }: Part, isProvisional: boolean): string =>
+  [...(isTimed && isProvisional ? [PROVISIONAL] : []), about, ...grids.map(renderGrid), ...(answer === undefined ? [] : [answer])].join('\n\n');
 
 /** `12,345,678`, or nothing. */
 export const bytes = (value: number): string => grouped(value);

@@ -111,7 +111,8 @@ export function createWorkspace(data: string, rounds: number): Workspace {
   };
 }
 
-function findSystemMercurial(): Mercurial | undefined {
+/** The one on the PATH, where there is one. */
+export function findSystemMercurial(): Mercurial | undefined {
   try {
     return findMercurial('hg');
   } catch {
@@ -120,8 +121,8 @@ function findSystemMercurial(): Mercurial | undefined {
 }
 
 /** A function that does its work once for each name. */
-function remember<T>(make: (name: HistoryName) => T): (name: HistoryName) => T {
-  const made = new Map<HistoryName, { readonly value: T }>();
+export function remember<Name, T>(make: (name: Name) => T): (name: Name) => T {
+  const made = new Map<Name, { readonly value: T }>();
   return (name) => {
     const known = made.get(name) ?? { value: make(name) };
     made.set(name, known);

@@ -33,7 +33,7 @@ const renderRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} 
 export const renderGrid = ({ head, rows }: Grid): string => [head, head.map(() => '---'), ...rows].map(renderRow).join('\n');
 
 /** One sentence. */
-function renderVerdict(claims: readonly Claim[]): string {
+export function renderVerdict(claims: readonly Claim[]): string {
   const kept = claims.filter(({ holds }) => holds).map(({ yes }) => yes);
   const lost = claims.filter(({ holds }) => !holds).map(({ no }) => no);
   if (claims.length === 0) return '**No conclusion:** too little was measured.';

@@ -73,9 +73,9 @@ export function createTemporaryFolder(bench: string): string {
   return folder;
 }
 
-/** Makes a repository of a bundle: zlib, generaldelta, sparse-revlog, as Mercurial stores it. */
-export function unbundle(hg: Mercurial, bundle: string, repository: string): void {
-  hg.run('init', '--config', 'format.revlog-compression=zlib', repository);
+/** Makes a repository of a bundle: generaldelta, sparse-revlog, as Mercurial stores it. */
+export function unbundle(hg: Mercurial, bundle: string, repository: string, compression: 'zlib' | 'zstd' = 'zlib'): void {
+  hg.run('init', '--config', `format.revlog-compression=${compression}`, repository);
   hg.run('-R', repository, 'unbundle', '-q', bundle);
 }
 
@@ -109,11 +109,17 @@ export function createWorkspace({ data, chainRevisions, chain, rounds }: Workspa
   };
 }
 
-const KEPT = ['requires', 'store/requires', '00changelog.i', 'store/00changelog.i', 'store/00changelog.d', 'store/00manifest.i', 'store/00manifest.d'];
+const CHANGELOG = ['requires', 'store/requires', '00changelog.i', 'store/00changelog.i', 'store/00changelog.d'];
+const MANIFEST = ['store/00manifest.i', 'store/00manifest.d'];
 
-function withoutFilelogs(source: string, destination: string): string {
+const withoutFilelogs = (source: string, destination: string): string => copyFiles(source, destination, [...CHANGELOG, ...MANIFEST]);
+
+/** Makes a repository that has the changelog of another, and nothing else. @returns its folder */
+export const copyChangelog = (source: string, destination: string): string => copyFiles(source, destination, CHANGELOG);
+
+function copyFiles(source: string, destination: string, names: readonly string[]): string {
   mkdirSync(join(destination, '.hg/store'), { recursive: true });
-  for (const name of KEPT) if (existsSync(join(source, '.hg', name))) cpSync(join(source, '.hg', name), join(destination, '.hg', name));
+  for (const name of names) if (existsSync(join(source, '.hg', name))) cpSync(join(source, '.hg', name), join(destination, '.hg', name));
   writeFileSync(join(destination, '.hg/store/fncache'), '');
   return destination;
 }
