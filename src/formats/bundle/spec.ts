@@ -121,7 +121,8 @@ function withStream(text: string, spec: BundleSpec, value: string): BundleSpec {
 const TRUTH: Readonly<Record<string, boolean>> = { yes: true, true: true, on: true, 1: true, always: true, no: false, false: false, off: false, 0: false, never: false };
 
 function truthOf(text: string, key: string, value: string): boolean {
-  const truth = TRUTH[value.toLowerCase()];
+  const word = value.toLowerCase();
+  const truth = Object.hasOwn(TRUTH, word) ? TRUTH[word] : undefined;
   if (truth === undefined) throw bad(text, `${key}: yes or no is expected, found '${value}'`);
   return truth;
 }

@@ -33,7 +33,7 @@ const good: readonly Expected[] = [
 
 const bad = [
   '', 'zstd-v1', 'zstd-v4', 'lzma-v2', 'v2-zstd', 'none-v2;cg.version=04', 'none-v1;cg.version=02', 'none-v2;level=x', 'none-v2;level', 'none-v2;colour=red',
-  'none-v2;phases=maybe', 'none-v2;stream=v3-exp', 'none-streamv3-exp', 'gzip-packed1', 'none-v2;cg.version=%zz', 'none-v2;', 'none-v2;changegroup=no', 'toString-v2', 'none-constructor',
+  'none-v2;phases=maybe', 'none-v2;phases=constructor', 'none-v2;obsolescence=__proto__', 'none-v2;stream=v3-exp', 'none-streamv3-exp', 'gzip-packed1', 'none-v2;cg.version=%zz', 'none-v2;', 'none-v2;changegroup=no', 'toString-v2', 'none-constructor',
 ];
 
 describe('bundle specifications', () => {
