@@ -19,7 +19,7 @@ export async function* compressBundle(compression: BundleCompression, source: As
   const engine = BUNDLE_ENGINES[compression];
   const level = checkLevel(engine, options.level);
   checkThreads(options.threads);
-  if (engine.loadCompress === undefined) throw new RevconvertError('INTERNAL', `${compression} is not compressed here`);
+  if (engine.loadCompress === undefined) throw new RevconvertError('BUNDLE_HOLDS', `${compression} is written by a program of that name, which convertBundle runs: name another compression here`);
   const compress = await engine.loadCompress();
   yield* compress(source, { ...options, level });
 }

@@ -34,14 +34,16 @@ export class BodyEncoder {
   readonly #output = new GatheredOutput();
   readonly #parts: PartsWriter | undefined;
   readonly #open: OpenPart[] = [];
+  #count = 0;
 
-  constructor(container: Container) {
+  constructor(private readonly container: Container) {
     this.#parts = container === 'HG20' ? new PartsWriter(this.#output) : undefined;
   }
 
   /**
    * @param item any but the first, which says the container
-   * @throws RevconvertError BUNDLE_HOLDS: the changegroup's version is none that is written; INTERNAL: items in no order
+   * @throws RevconvertError BUNDLE_HOLDS: the changegroup's version is none that is written, or the container, which has no headers of
+   *   parts, gets another number of them than one; INTERNAL: items in no order
    */
   encode(item: Exclude<BundleItem, BundleStart>): void {
     switch (item.type) {
@@ -66,6 +68,7 @@ export class BodyEncoder {
         this.#parts?.end();
         break;
       case 'end':
+        if (this.#parts === undefined && this.#count === 0) throw this.#notOne('none is');
         this.#parts?.finish();
     }
   }
@@ -81,8 +84,14 @@ export class BodyEncoder {
   }
 
   #begin({ part }: PartStart): OpenPart {
+    this.#count++;
+    if (this.#parts === undefined && this.#count > 1) throw this.#notOne('another is');
     const payload = this.#parts?.begin(part) ?? plainPayload(this.#output);
     return { payload, changegroup: part.type === 'changegroup' ? new ChangegroupWriter(payload, writtenVersion(part)) : undefined };
+  }
+
+  #notOne(found: string): RevconvertError {
+    return new RevconvertError('BUNDLE_HOLDS', `a bundle of kind ${this.container} is made of one part: ${found} left`);
   }
 
   #current(): OpenPart {
