@@ -12,6 +12,9 @@ const WHOLE_FRAME_BYTES = 1 << 20;
 /** A frame of this length says that another part comes, and that this one goes on behind it. */
 const INTERRUPT = -1;
 
+/** Parts that may be open, each but the first in the middle of another: far more than any writer opens. Each takes memory, and some of the stack. */
+const MAX_OPEN = 16;
+
 /** A header is made of fields of at most 255 bytes, of which there are at most so many. */
 const MAX_HEADER_BYTES = 7 + 255 + 510 * (2 + 510);
 
@@ -24,7 +27,7 @@ export function* parseParts(context: ParserContext): Parsing<void> {
     setPlace(context, undefined);
     const part = yield* parseHeader(context);
     if (part === undefined) return;
-    yield* parsePart(context, part, false);
+    yield* parsePart(context, part, 1);
   }
 }
 
@@ -42,11 +45,12 @@ function* parseHeader(context: ParserContext): Parsing<PartHeader | undefined> {
   }
 }
 
-function* parsePart(context: ParserContext, part: PartHeader, interrupts: boolean): Parsing<void> {
+/** @param depth parts that are open, this one among them */
+function* parsePart(context: ParserContext, part: PartHeader, depth: number): Parsing<void> {
   setPlace(context, part);
-  context.emit({ type: 'part', part, interrupts });
-  if (part.type === 'changegroup') yield* parseChangegroupPart(context, part);
-  else yield* parsePayload(context, part, emitData(context));
+  context.emit({ type: 'part', part, interrupts: depth > 1 });
+  if (part.type === 'changegroup') yield* parseChangegroupPart(context, part, depth);
+  else yield* parsePayload(context, part, depth, emitData(context));
   context.emit({ type: 'part-end' });
 }
 
@@ -74,12 +78,12 @@ function emitData({ emit }: ParserContext): PayloadTaker {
   };
 }
 
-function* parsePayload(context: ParserContext, part: PartHeader, taker: PayloadTaker): Parsing<void> {
+function* parsePayload(context: ParserContext, part: PartHeader, depth: number, taker: PayloadTaker): Parsing<void> {
   for (;;) {
     const at = context.feed.position;
     const length = yield* takeInt32(context, 'the payload of a part');
     if (length === 0) return;
-    if (length === INTERRUPT) yield* parseInterrupt(context, part);
+    if (length === INTERRUPT) yield* parseInterrupt(context, part, depth);
     else if (length < 0) throw new RevconvertError('PART_MALFORMED', `a piece of a payload cannot have ${length} bytes`, { ...context.place, offset: at });
     else yield* parseFrame(context, length, taker);
   }
@@ -101,16 +105,17 @@ function* parseFrame(context: ParserContext, length: number, taker: PayloadTaker
   }
 }
 
-function* parseInterrupt(context: ParserContext, outer: PartHeader): Parsing<void> {
+function* parseInterrupt(context: ParserContext, outer: PartHeader, depth: number): Parsing<void> {
+  if (depth === MAX_OPEN) throw errorHere(context, 'PART_MALFORMED', `an interrupt, where ${depth} parts are open already`);
   const group = context.place.group;
   const part = yield* parseHeader(context);
   if (part === undefined) throw errorHere(context, 'PART_MALFORMED', 'an interrupt without a part');
-  yield* parsePart(context, part, true);
+  yield* parsePart(context, part, depth + 1);
   setPlace(context, outer);
   if (group !== undefined) context.place.group = group;
 }
 
-function* parseChangegroupPart(context: ParserContext, part: PartHeader): Parsing<void> {
+function* parseChangegroupPart(context: ParserContext, part: PartHeader, depth: number): Parsing<void> {
   const feed = new ByteFeed();
   const inner: ParserContext = { ...context, feed, whenCut: 'CHANGEGROUP_MALFORMED' };
   const parsing = parseChangegroup(inner, part);
@@ -125,7 +130,7 @@ function* parseChangegroupPart(context: ParserContext, part: PartHeader): Parsin
       waited = yield next.value;
     }
   };
-  yield* parsePayload(context, part, {
+  yield* parsePayload(context, part, depth, {
     whole: false,
     *take(bytes, offset) {
       feed.push(bytes, offset);

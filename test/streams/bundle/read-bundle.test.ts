@@ -43,7 +43,15 @@ const GROUPS = ['group changelog ', ...changesets.map(lineOf), 'group manifest '
 
 const SLICES = [1, 7, 65536];
 
+/** So many parts that are open at once, each in the middle of the one before. */
+const nested = (depth: number): Buffer => bundle2(...Array.from({ length: depth - 1 }, () => Buffer.concat([partHeader('output', 1), i32(-1)])), partHeader('output', 2), Buffer.alloc(4 * depth));
+
 describe('readBundleItems', () => {
+  it('reads sixteen parts that interrupt each other', async () => {
+    const lines = outline(await read(nested(16), 7));
+    assert.deepEqual(lines, ['HG20 none ', 'output 1 false', ...Array.from({ length: 14 }, () => '! output 1 false'), '! output 2 false', ...Array.from({ length: 16 }, () => 'part-end'), 'end']);
+  });
+
   for (const slice of SLICES) {
     for (const version of ['02', '03'] as const) {
       it(`reads a bundle 2 with changegroup ${version} in slices of ${slice}`, async () => {
@@ -188,6 +196,8 @@ describe('bundles that are damaged', () => {
     ['a part header of a negative length', Buffer.concat([Buffer.from('HG20'), i32(0), i32(-5)]), 'PART_MALFORMED'],
     ['a part header of a gigabyte', Buffer.concat([Buffer.from('HG20'), i32(0), i32(1 << 30), Buffer.alloc(64)]), 'PART_MALFORMED'],
     ['a frame of a negative length', Buffer.concat([Buffer.from('HG20'), i32(0), partHeader('output', 0), i32(-2)]), 'PART_MALFORMED'],
+    ['parts that interrupt each other without end', nested(50_000), 'PART_MALFORMED'],
+    ['a part too many that interrupts another', nested(17), 'PART_MALFORMED'],
     ['an interrupt without a part', Buffer.concat([Buffer.from('HG20'), i32(0), partHeader('output', 0), i32(-1), i32(0)]), 'PART_MALFORMED'],
     ['a part that never ends', Buffer.concat([Buffer.from('HG20'), i32(0), partHeader('output', 0), i32(0x7fffffff), Buffer.alloc(1000)]), 'BUNDLE_TRUNCATED'],
     ['a changegroup of an unknown version', part(tinyChangegroup(), '17'), 'CHANGEGROUP_VERSION'],
