@@ -59,6 +59,9 @@ export class IncomingRevision implements Revision {
 
 const EMPTY = new Uint8Array(0);
 
+/** Bytes of chunks that are taken at once, if none is larger. */
+const SLICE_BYTES = 1 << 18;
+
 /** What is known of the revisions of a group; one group after the other uses it. */
 export interface GroupMemory {
   readonly nodes: NodeTable;
@@ -93,14 +96,17 @@ export class IncomingGroup {
   }
 
   /**
+   * Takes some of the chunks, about {@link SLICE_BYTES}: what is done with them next finds them in the processor's cache.
    * @param bytes whole chunks, one after the other
-   * @returns the revisions that were not here yet: as Mercurial does, a second one of the same node is passed over
+   * @param from where the first of them begins
+   * @returns where the next begins, and the revisions that were not here yet: as Mercurial does, a second one of the same node is passed over
    * @throws RevconvertError BASE_MISSING, PARENT_MISSING, DELTA_MALFORMED, REVLOG_FLAGS, CHANGEGROUP_MALFORMED, with group and node
    */
-  take(bytes: Buffer, version: WrittenVersion): IncomingRevision[] {
+  take(bytes: Buffer, from: number, version: WrittenVersion): { readonly revisions: IncomingRevision[]; readonly end: number } {
     const revisions: IncomingRevision[] = [];
     const { buffer } = bytes;
-    for (let at = 0; at < bytes.length; ) {
+    let at = from;
+    while (at < bytes.length && at < from + SLICE_BYTES) {
       const length = readInt32(bytes, at);
       if (length < CHUNK_HEADER + REVISION_HEADER[version] || length > bytes.length - at) {
         throw new RevconvertError('CHANGEGROUP_MALFORMED', `a chunk of ${length} bytes, ${bytes.length - at} are there`, { group: groupName(this.group) });
@@ -110,7 +116,7 @@ export class IncomingGroup {
       at += length;
     }
     this.#previous &&= Buffer.from(this.#previous);
-    return revisions;
+    return { revisions, end: at };
   }
 
   #read(bytes: Buffer, buffer: ArrayBufferLike, at: number, end: number, version: WrittenVersion): IncomingRevision | undefined {

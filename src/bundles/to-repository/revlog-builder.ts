@@ -97,15 +97,17 @@ export class RevlogBuilder {
    */
   async add(bytes: Buffer, version: WrittenVersion): Promise<void> {
     try {
-      const revisions = this.#incoming.take(bytes, version);
-      const encoding = this.#encode(revisions);
-      if (isPromise(encoding)) await encoding;
-      await this.#store(revisions);
+      for (let at = 0; at < bytes.length; ) {
+        const { revisions, end } = this.#incoming.take(bytes, at, version);
+        at = end;
+        const encoding = this.#encode(revisions);
+        if (isPromise(encoding)) await encoding;
+        await this.#store(revisions);
+        this.tools.memory.recycle();
+      }
     } catch (error) {
       const failure = toRevconvertError(error);
       throw failure.located({ group: this.#name });
-    } finally {
-      this.tools.memory.recycle();
     }
   }
 
