@@ -14,6 +14,8 @@ interface ErrorRule {
 
 const damaged = 'run `revconvert verify` on the source; --keep-going carries what is damaged over as it is and lists it';
 
+const damagedBundle = 'run `revconvert bundle --verify` on the bundle; get it again from where it was made';
+
 const referred = 'the history does not agree with itself here: pull it anew from a sound clone (`hg clone --pull`)';
 
 /** The codes. A code never changes its meaning once released. */
@@ -67,13 +69,13 @@ export const ERROR_RULES = {
   PART_MALFORMED: { kind: 'input', hint: 'the bundle is damaged: get it again' },
   CHANGEGROUP_VERSION: { kind: 'input', hint: 'write the bundle with changegroup version 01, 02 or 03 (`hg bundle -t "none-v2;cg.version=02"`)' },
   CHANGEGROUP_MALFORMED: { kind: 'input', hint: 'the bundle is damaged: get it again' },
-  BASE_MISSING: { kind: 'input', hint: 'the bundle is incremental, or damaged: what is asked for needs a bundle that holds this revision too (hg bundle -a)' },
-  PARENT_MISSING: { kind: 'input', hint: 'the bundle is incremental, or damaged: what is asked for needs a bundle that holds this revision too (hg bundle -a)' },
+  BASE_MISSING: { kind: 'input', hint: 'the bundle is incremental, or damaged: what is asked for needs a bundle that holds this revision too (hg bundle -a; for a range of a repository --from-repo makes any kind)' },
+  PARENT_MISSING: { kind: 'input', hint: 'the bundle is incremental, or damaged: what is asked for needs a bundle that holds this revision too (hg bundle -a; for a range of a repository --from-repo makes any kind)' },
   BUNDLE_ABORTED: { kind: 'input', hint: 'whoever made the bundle stopped with this message: have it made again' },
-  BUNDLE_HOLDS: { kind: 'input', hint: 'choose a kind of bundle that can hold it: see `revconvert bundle --help`' },
+  BUNDLE_HOLDS: { kind: 'input', hint: 'the message says what to do; `revconvert bundle --help` lists the kinds of bundles' },
   // what was asked for
   BUNDLE_SPEC: { kind: 'usage', hint: 'see `revconvert bundle --help` for the kinds of bundles' },
-  FILTER_MODULE: { kind: 'usage', hint: 'a filter is an ES module whose default export makes a stage; see docs/bundles.md' },
+  FILTER_MODULE: { kind: 'usage', hint: 'a filter is an ES module whose default export is an object, or a function that makes one; see docs/bundles.md' },
   BZIP_PROGRAM: { kind: 'usage', hint: 'install it (apt-get install bzip2, dnf install bzip2, brew install bzip2), or choose zstd or gzip' },
   USAGE: { kind: 'usage', hint: 'see `revconvert --help`' },
   ENGINE_UNKNOWN: { kind: 'usage', hint: 'see `revconvert --help` for the engines' },
@@ -146,7 +148,9 @@ export class RevconvertError extends Error {
   }
 
   get hint(): string {
-    return ERROR_RULES[this.code].hint;
+    const { hint } = ERROR_RULES[this.code];
+    // In a bundle there is nothing to carry over, and another command to verify it.
+    return hint === damaged && (this.at.part !== undefined || this.at.group !== undefined) ? damagedBundle : hint;
   }
 
   /** The same error with more of its place known; what is already known stays. */

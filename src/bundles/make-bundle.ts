@@ -1,4 +1,5 @@
 import { RevconvertError } from '../errors.js';
+import type { BundleItem } from '../formats/bundle/items.js';
 import type { BundleSpec } from '../formats/bundle/spec.js';
 import { parseBundleSpec } from '../formats/bundle/spec.js';
 import type { ConvertOptions } from '../repository/options.js';
@@ -26,10 +27,11 @@ const DEFAULT_STREAM = 'none-v2;stream=v2';
 /**
  * Makes a bundle of a repository, as `hg bundle --all` does, or a stream clone.
  * @param path the folder that holds `.hg`
+ * @returns the bundle, whose bytes must be read, or closed; undefined: there are no changesets to bundle
  * @throws RevconvertError BUNDLE_SPEC, USAGE, LEVEL, FILTER_MODULE, BZIP_PROGRAM at once; while the bytes are read as openRepository, and what
  *   is wrong with the repository; BUNDLE_HOLDS
  */
-export async function makeBundle(path: string, options: MakeBundleOptions = {}): Promise<BundleOutput> {
+export async function makeBundle(path: string, options: MakeBundleOptions = {}): Promise<BundleOutput | undefined> {
   const { stream, convert, range, jobs, lock, lockTimeout, signal, onProgress, onNotice } = options;
   const to = options.to ?? (stream === true ? DEFAULT_STREAM : DEFAULT_KIND);
   const spec = specFor(to, stream);
@@ -41,7 +43,23 @@ export async function makeBundle(path: string, options: MakeBundleOptions = {}):
   const how = { spec, lock, lockTimeout, signal, onNotice };
   const items: BundleItems = isStream ? streamRepository(path, { ...how, convert, phases: spec.phases, obsolescence: spec.obsolescence }) : bundleRepository(path, { ...how, range, jobs, onProgress });
   const stages = hasRevisionFilters(filled.filters) ? [parseChunks()] : [];
-  return writeItems(throughStages(items, stages), filled, { bytesRead: () => 0 });
+  const begun = await begin(throughStages(items, stages));
+  return begun === undefined ? undefined : writeItems(begun, filled, { bytesRead: () => 0 });
+}
+
+/** The same items, of which the first are there; undefined: there are none. */
+async function begin(items: AsyncGenerator<readonly BundleItem[], void, void>): Promise<BundleItems | undefined> {
+  const first = await items.next();
+  if (first.done === true) return undefined;
+  const all = async function* (): AsyncGenerator<readonly BundleItem[], void, void> {
+    try {
+      yield first.value;
+      yield* items;
+    } finally {
+      await items.return();
+    }
+  };
+  return all();
 }
 
 /** @throws RevconvertError BUNDLE_SPEC */

@@ -47,10 +47,10 @@ export const BUNDLE_OPTIONS = {
   all: { type: 'boolean', describe: 'With --inspect: every revision' },
   verify: { type: 'boolean', describe: 'Rebuild and hash every revision whose delta base is in the bundle; write nothing' },
   'from-repo': { type: 'string', requiresArg: true, describe: 'Make the bundle of this repository' },
-  'rev-range': { type: 'string', requiresArg: true, describe: 'With --from-repo: only the revisions A to B, as A:B, by number; for receivers that have all before A' },
+  'rev-range': { type: 'string', requiresArg: true, describe: 'With --from-repo: only the revisions A to B, as A:B, by number (A: to the last); for receivers that have all before A' },
   'to-repo': { type: 'string', requiresArg: true, describe: 'Make a new repository of the bundle, in this folder' },
   stream: { type: 'boolean', describe: 'With --from-repo: a stream clone bundle (the files of the store)' },
-  engine: { type: 'string', requiresArg: true, choices: ENGINE_NAMES, describe: 'With --from-repo and --stream: convert the store to this compression first' },
+  engine: { type: 'string', requiresArg: true, choices: ENGINE_NAMES, describe: 'With --from-repo and --stream: convert the store to this compression first; --level is that of the store then' },
 } as const satisfies Readonly<Record<string, Options>>;
 
 const STORE_GROUP = 'How the store of a new repository (--to-repo) is written, and that of a stream clone that is converted first (--engine: the first four):';
@@ -132,7 +132,7 @@ export function readStreamStore(raw: RawOptions): ConvertOptions | undefined {
   if (lone !== undefined) throw new RevconvertError('USAGE', `--${lone} goes with --engine, or with --to-repo`);
   if (to === undefined) return undefined;
   if (flagOption(raw, 'stream') !== true && !/stream|packed/.test(textOption(raw, 'to') ?? '')) throw new RevconvertError('USAGE', '--engine goes with --stream');
-  return { ...readStoreOptions({ ...raw, redelta: undefined, level: undefined }), to };
+  return { ...readStoreOptions({ ...raw, redelta: undefined }), to };
 }
 
 /**
@@ -181,8 +181,9 @@ export function readMaxWindow(raw: RawOptions): number | undefined {
 /** Revisions by number, both of them included. @throws RevconvertError USAGE */
 export function readRange(text: string | undefined): RevisionRange | undefined {
   if (text === undefined) return undefined;
-  const found = /^(\d{1,9}):(\d{1,9})$/.exec(text);
-  const [from, to] = [Number(found?.[1]), Number(found?.[2])];
-  if (found !== null && from <= to) return { from, to };
-  throw new RevconvertError('USAGE', `--rev-range: two revision numbers are expected, the smaller first, as in 100:200, found '${text}'`);
+  const found = /^(\d{1,9}):(\d{1,9}|tip)?$/.exec(text);
+  const from = Number(found?.[1]);
+  const to = found?.[2] === undefined || found[2] === 'tip' ? undefined : Number(found[2]);
+  if (found !== null && (to === undefined || from <= to)) return { from, to };
+  throw new RevconvertError('USAGE', `--rev-range: two revision numbers are expected, the smaller first, as in 100:200, or one and a colon, for all from there on, found '${text}'`);
 }

@@ -23,7 +23,7 @@ import { renderRepositoryOutcome } from './render-repository-outcome.js';
 
 /** `revconvert bundle`: bundles of one kind made another, through filters; looked at, verified; made of repositories, and made repositories. */
 export const bundleCommand: Command = {
-  usage: '$0 bundle [options] [in] [out]\n\nReads a Mercurial bundle of any kind and writes another. `-`, or nothing: standard input and output.',
+  usage: '$0 bundle [options] [in] [out]\n       $0 bundle --from-repo REPOSITORY [options] [out]\n       $0 bundle --to-repo FOLDER [options] [in]\n       $0 bundle --inspect|--verify [options] [in]\n\nReads a Mercurial bundle of any kind and writes another. `-`, or nothing: standard input and output. A file that exists is replaced, once the new one is whole.',
   options: {
     ...inGroup('What is done:', BUNDLE_OPTIONS),
     json: { type: 'boolean', describe: 'Print what was found or done, or the error, as JSON: with --inspect a line for each record. Not with a bundle on standard output' },
@@ -33,7 +33,7 @@ export const bundleCommand: Command = {
   repeatable: [...REPEATABLE_BUNDLE_OPTIONS, ...REPEATABLE_POLICY_OPTIONS],
   positionals: { most: 2, message: 'only a bundle to read and one to write are expected' },
   examples: [
-    ['hg bundle -a -t gzip-v2 - | $0 bundle --to zstd-v2 > all.hg', 'another compression, in a pipe'],
+    ['$0 bundle --to zstd-v2 < old.hg > new.hg', 'another compression, in a pipe'],
     ['$0 bundle --to gzip-v1 new.hg old.hg', 'for old clients'],
     ['$0 bundle --inspect all.hg', 'what is in it'],
     ['$0 bundle --from-repo src --to zstd-v2 all.hg', 'all of a repository'],
@@ -52,7 +52,10 @@ type Run = (args: BundleArguments, options: RawOptions, signal: AbortSignal, arg
 
 const RUN: Readonly<Record<BundleMode, Run>> = { 'convert': runConvert, 'inspect': runInspect, 'verify': runVerify, 'from-repo': runFromRepository, 'to-repo': runToRepository };
 
-const onNotice = (notice: string): void => say(`revconvert: note: ${notice}`);
+/** A note may have several lines, and columns, where a filter made it. */
+function onNotice(notice: string): void {
+  for (const line of notice.trimEnd().split('\n')) say(`revconvert: note: ${line.replaceAll('\t', '  ')}`);
+}
 
 /** The bundle that is read. @throws RevconvertError USAGE where it would be a terminal */
 function inputOf({ input }: BundleArguments, signal: AbortSignal): Input {
@@ -109,20 +112,23 @@ async function deliver({ bytes, summary }: BundleOutput, { output }: BundleArgum
 async function runFromRepository(args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]): Promise<number> {
   checkOutput(args, options);
   const { makeBundle } = await import('../bundles/make-bundle.js');
+  const store = readStreamStore(options);
   const output = await makeBundle(repositoryArgument(textOption(options, 'from-repo')), {
     to: textOption(options, 'to'),
-    level: numberOption(options, 'level'),
+    level: store === undefined ? numberOption(options, 'level') : undefined,
     threads: numberOption(options, 'threads'),
     filters: readFilters(argv, options),
     range: readRange(textOption(options, 'rev-range')),
     stream: flagOption(options, 'stream'),
-    convert: readStreamStore(options),
+    convert: store,
     jobs: numberOption(options, 'jobs'),
     ...readLockOptions(options),
     signal,
     onNotice,
   });
-  return deliver(output, args, options, signal);
+  if (output !== undefined) return deliver(output, args, options, signal);
+  if (flagOption(options, 'quiet') !== true) say('revconvert: there are no changesets to bundle');
+  return EXIT.warnings;
 }
 
 async function runToRepository(args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]): Promise<number> {

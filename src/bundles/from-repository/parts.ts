@@ -58,7 +58,7 @@ export function partsBehind(facts: PartFacts, branches: readonly BranchColumn[])
     items.push(start(type, id++, { mandatory }), ...payload, { type: 'part-end' });
   };
   const fnodes = spec.tagsFnodesCache === false ? undefined : tagsFnodes(repository, changesets, table, selection);
-  if (fnodes !== undefined) add('hgtagsfnodes', false, [data(fnodes)]);
+  if (fnodes !== undefined) add('hgtagsfnodes', true, [data(fnodes)]);
   if (spec.revBranchCache !== false) add('cache:rev-branch-cache', false, inPieces(Buffer.concat([...revBranchCache(branches, table)])));
   const { obsolescence } = selection;
   const markers = spec.obsolescence === true && obsolescence !== undefined ? obsoleteMarkers(changesets, selection, obsolescence) : undefined;

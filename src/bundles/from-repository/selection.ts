@@ -12,7 +12,8 @@ import { phasesOf } from './phases.js';
 /** Changesets from `from` up to and including `to`, by their numbers. */
 export interface RevisionRange {
   readonly from: number;
-  readonly to: number;
+  /** @default the last */
+  readonly to?: number | undefined;
 }
 
 /** Which changesets a bundle has. */
@@ -42,7 +43,7 @@ export function selectChangesets(repository: Repository, changesets: NodeNumbers
   const mayHide = obsolescence !== undefined || roots.some(({ phase }) => phase >= PHASE_ARCHIVED);
   const phases = mayHide || wantsPhases ? phasesOf(changesets, roots) : undefined;
   const hidden = mayHide && phases !== undefined ? findHidden(changesets, { phases, obsolescence, pinned: readPinnedNodes(repository) }) : undefined;
-  const { from, to } = range ?? { from: 0, to: changesets.length - 1 };
+  const { from, to = changesets.length - 1 } = range ?? { from: 0 };
   if (hidden === undefined && from === 0 && to === changesets.length - 1) return { count: changesets.length, last: to, states: undefined, hidden, phases, obsolescence };
   const states = sharedMemory(changesets.length);
   let count = 0;
@@ -59,7 +60,7 @@ export const isSent = ({ states }: Selection, rev: number): boolean => (states =
 
 function checkRange(range: RevisionRange | undefined, count: number): void {
   if (range === undefined) return;
-  const { from, to } = range;
+  const { from, to = count - 1 } = range;
   if (Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from <= to && to < count) return;
   throw new RevconvertError('USAGE', `the range ${from}:${to} is not one of the ${count} changesets, which are counted from 0`);
 }

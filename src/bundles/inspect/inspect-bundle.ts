@@ -29,11 +29,16 @@ export interface InspectOptions {
  */
 export async function* inspectBundle(items: BundleItems, options: InspectOptions = {}): AsyncGenerator<readonly InspectRecord[], void, void> {
   const inspection = new Inspection(options);
+  let isWhole = false;
   for await (const portion of items) {
-    for (const item of portion) inspection.take(item);
+    for (const item of portion) {
+      isWhole ||= item.type === 'end';
+      inspection.take(item);
+    }
     const records = inspection.records.splice(0);
     if (records.length > 0) yield records;
   }
+  if (!isWhole) throw new RevconvertError('USAGE', 'the items of a whole bundle are expected, as readBundleItems gives them');
 }
 
 /** A part that is open. */
