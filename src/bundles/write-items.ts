@@ -9,13 +9,13 @@ import { createStreamStage } from '../transforms/bundle/convert-stream.js';
 import { createRedeltaStage } from '../transforms/bundle/redelta.js';
 import { refuseUnknownParts } from '../transforms/bundle/refuse-unknown-parts.js';
 import { retarget } from '../transforms/bundle/retarget.js';
-import { selectParts } from '../transforms/bundle/select-parts.js';
 import { bzip2Compressor } from './bzip2-program.js';
 import type { ItemCounts } from './count-items.js';
 import { countItems } from './count-items.js';
 import { loadFilter } from './filter-module.js';
 import { meter } from './meter.js';
 import type { FilledBundleOptions, FilterStep } from './options.js';
+import { createPartFilter } from './part-filter.js';
 import { recodeParts } from './recode-parts.js';
 import { partsOfSpec } from './spec-parts.js';
 import { targetVersion } from './target-version.js';
@@ -71,9 +71,8 @@ export const createFilters = (options: FilledBundleOptions): Promise<BundleStage
 async function createFilter(step: FilterStep, { onNotice }: FilledBundleOptions): Promise<BundleStage> {
   switch (step.type) {
     case 'drop-parts':
-      return selectParts(({ type }) => !step.parts.includes(type));
     case 'only-parts':
-      return selectParts(({ type }) => step.parts.includes(type));
+      return createPartFilter(step, onNotice);
     case 'redelta':
       return createRedeltaStage(step.mode);
     case 'module':

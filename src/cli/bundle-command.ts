@@ -132,6 +132,8 @@ async function runFromRepository(args: BundleArguments, options: RawOptions, sig
 }
 
 async function runToRepository(args: BundleArguments, options: RawOptions, signal: AbortSignal, argv: readonly string[]): Promise<number> {
+  const to = textOption(options, 'to');
+  if (to !== undefined && /-(?:v\d|packed|stream)/.test(to)) throw new RevconvertError('USAGE', `--to: with --to-repo it is the compression of the new store, as zstd, found '${to}'`);
   const { makeRepository } = await import('../bundles/make-repository.js');
   const store = readStoreOptions({ ...options, redelta: textOptions(options, 'redelta').at(-1) });
   const how: MakeRepositoryOptions = {

@@ -27,5 +27,12 @@ export function findCommand(argv: readonly string[]): { readonly command: Comman
   return { command: named.command, rest, isDefault: false };
 }
 
+/** What the command line of the command begins with that a command line means. */
+export function nameOfCommand(argv: readonly string[]): string {
+  const [first = '', second = ''] = argv;
+  if (!NAMED.some(({ name }) => name === first)) return 'revconvert';
+  return FAMILIES.get(first)?.some(({ name }) => name === second) === true ? `revconvert ${first} ${second}` : `revconvert ${first}`;
+}
+
 /** The commands that have a name, for the help. */
 export const listCommands = (): string => ['Commands (each has --help):', ...NAMED.map(({ name, args, summary }) => `  revconvert ${name.padEnd(6)} ${args.padEnd(12)}  ${summary}`)].join('\n');

@@ -2,7 +2,7 @@ import yargs from 'yargs';
 
 import { RevconvertError, toRevconvertError } from '../errors.js';
 import type { Command } from './command.js';
-import { findCommand, listCommands } from './commands.js';
+import { findCommand, listCommands, nameOfCommand } from './commands.js';
 import { EXIT } from './exit-status.js';
 import { sayError, sayResult, watchOutput } from './output.js';
 import { VERSION } from './version.js';
@@ -90,7 +90,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     return await command.run(parsed._.map(String), parsed, signal, rest);
   } catch (error) {
     const failure = toRevconvertError(error);
-    sayError(failure, json);
+    sayError(failure, json, nameOfCommand(argv));
     return EXIT[failure.kind];
   } finally {
     restore();

@@ -26,14 +26,17 @@ export const sayResult = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-/** An error: one line and a hint on standard error, or JSON on standard output. */
-export function sayError(error: RevconvertError, json: boolean): void {
+/**
+ * An error: one line and a hint on standard error, or JSON on standard output.
+ * @param command whose help is meant where a hint speaks of help
+ */
+export function sayError(error: RevconvertError, json: boolean, command: string): void {
   if (json) {
     sayResult(JSON.stringify({ error: error.toJSON() }));
     return;
   }
   say(`revconvert: ${error.code}: ${describeError(error).replace(/\s*\n\s*/g, ' ')}`);
-  say(`hint: ${error.hint}`);
+  say(`hint: ${error.hint.replace('`revconvert --help`', `\`${command} --help\``)}`);
   if (error.kind === 'bug' && process.env['REVCONVERT_TRACE'] !== undefined) {
     process.stderr.write(`${(error.cause instanceof Error ? error.cause : error).stack ?? ''}\n`);
   }
