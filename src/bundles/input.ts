@@ -28,12 +28,12 @@ export function openInput(path: string, signal?: AbortSignal): Input {
 
 function kindOf(path: string): 'file' | 'fifo' {
   try {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined) throw new RevconvertError('USAGE', `${path}: there is no such file`);
-    if (found.isDirectory()) throw new RevconvertError('USAGE', `${path} is a folder; a bundle is expected (--from-repo makes one of a repository)`);
+    const found = statSync(path);
+    if (found.isDirectory()) throw new RevconvertError('USAGE', 'a folder, where a bundle is expected (--from-repo makes one of a repository)');
     return found.isFIFO() ? 'fifo' : 'file';
   } catch (error) {
-    throw toRevconvertError(error, { path });
+    const isMissing = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+    throw toRevconvertError(isMissing ? new RevconvertError('USAGE', 'there is no such file') : error, { path });
   }
 }
 

@@ -156,6 +156,7 @@ export function readFilters(argv: readonly string[], raw: RawOptions, without: r
 
 function stepOf(name: string, value: string): FilterStep {
   if (name === 'drop-part') return { type: 'drop-parts', parts: [partType(value)] };
+  if (name === 'filter' && value === '') throw new RevconvertError('USAGE', '--filter: the file is missing');
   if (name === 'filter') return { type: 'module', path: value };
   const mode = REDELTA_MODES.find((one) => one === value);
   if (mode === undefined) throw new RevconvertError('USAGE', `--redelta: one of ${REDELTA_MODES.join(', ')} is expected, found '${value}'`);

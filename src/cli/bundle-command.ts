@@ -135,6 +135,8 @@ async function runToRepository(args: BundleArguments, options: RawOptions, signa
   const to = textOption(options, 'to');
   if (to !== undefined && /-(?:v\d|packed|stream)/.test(to)) throw new RevconvertError('USAGE', `--to: with --to-repo it is the compression of the new store, as zstd, found '${to}'`);
   const { makeRepository } = await import('../bundles/make-repository.js');
+  const destination = textOption(options, 'to-repo') ?? '';
+  if (destination === '') throw new RevconvertError('USAGE', '--to-repo: the folder is missing');
   const store = readStoreOptions({ ...options, redelta: textOptions(options, 'redelta').at(-1) });
   const how: MakeRepositoryOptions = {
     ...store,
@@ -143,7 +145,7 @@ async function runToRepository(args: BundleArguments, options: RawOptions, signa
     maxWindow: readMaxWindow(options),
     onNotice,
   };
-  const outcome = await withInput(args, signal, (bytes, read) => makeRepository(bytes, textOption(options, 'to-repo') ?? '', { ...how, ...read }));
+  const outcome = await withInput(args, signal, (bytes, read) => makeRepository(bytes, destination, { ...how, ...read }));
   if (flagOption(options, 'json') === true) sayResult(JSON.stringify(outcome));
   else if (flagOption(options, 'quiet') !== true) sayResult(renderRepositoryOutcome(outcome));
   return EXIT.done;

@@ -48,10 +48,10 @@ export function parseBundleSpec(text: string): BundleSpec {
   const [given = '', ...pairs] = text.split(';');
   // A compression alone means the type that is usual today.
   const kind = Object.hasOwn(COMPRESSIONS, given) ? `${given}-v2` : given;
+  if (/^(?:\w+-)?streamv3-exp$/.test(kind)) throw bad(text, 'stream clones of version 3 are experimental in Mercurial, and not supported');
   const dash = kind.indexOf('-');
   const typeName = kind.slice(dash + 1);
   const shape = Object.hasOwn(TYPES, typeName) ? TYPES[typeName] : undefined;
-  if (typeName === 'streamv3-exp') throw bad(text, 'stream clones of version 3 are experimental in Mercurial, and not supported');
   if (shape === undefined) throw bad(text, `unknown type '${typeName}', expected one of ${Object.keys(TYPES).join(', ')} behind a compression`);
   const compression = dash < 0 ? defaultOf(shape) : compressionOf(text, kind.slice(0, dash));
   if (!shape.compressions.includes(compression)) {
