@@ -1,6 +1,8 @@
 import type { MaybePromise } from '../engines/engine.js';
 import { BUNDLE_ENGINES } from '../engines/streams/registry.js';
 import type { BundleCompression, Container } from '../formats/bundle/items.js';
+import type { PartHeader } from '../formats/bundle/part-header.js';
+import { findPartType } from '../formats/bundle/part-types.js';
 import type { Compress } from '../sinks/bundle/write-bundle.js';
 import { writeBundleBytes } from '../sinks/bundle/write-bundle.js';
 import type { BundleItems, BundleStage } from '../streams/bundle/stage.js';
@@ -83,9 +85,12 @@ async function createFilter(step: FilterStep, { onNotice }: FilledBundleOptions)
 /** Whether a filter looks at revisions, which must be records then. */
 export const hasRevisionFilters = (filters: readonly FilterStep[]): boolean => filters.some(({ type }) => type === 'redelta' || type === 'module');
 
+/** Said of a part that has no room in the target. */
+const describeLost = ({ type }: PartHeader): string => `the part ${type} is left out: the target has no room for it${findPartType(type)?.holds === 'cache' ? ', and whoever needs it makes it anew' : ''}`;
+
 /** What makes a bundle one of the kind that is wanted. */
 function targetStages({ spec, onNotice }: FilledBundleOptions, source: () => Container | undefined): BundleStage[] {
   const recode = recodeParts((part) => targetVersion(part, spec, source()));
   const chosen = spec === undefined ? [] : partsOfSpec(spec, onNotice);
-  return [...chosen, recode, retarget(spec, ({ type }) => onNotice(`the part ${type} is left out: the target has no room for it, and whoever needs it makes it anew`))];
+  return [...chosen, recode, retarget(spec, (part) => onNotice(describeLost(part)))];
 }
