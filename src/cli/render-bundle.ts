@@ -12,14 +12,20 @@ interface OpenPart {
   readonly markers: ObsMarker[];
   readonly heads: PhaseHead[];
   version: MarkersRecord | undefined;
+  /** Entries that were not kept. */
+  left: number;
 }
+
+/** Markers and heads of a part that are kept, in a few hundred MB. */
+const MAX_KEPT = 1 << 18;
 
 /**
  * Makes the lines that `hg debugbundle` prints (with `all`: `hg debugbundle --all`), where that can print a bundle at all: of
  * packed1 bundles, of which it prints a stack trace, what it prints of stream2.
+ * @param mostKept entries of a part that are printed, where they are sorted; of more the number is
  * @returns for each record the lines that it adds, each ended with LF: Latin-1, one character a byte
  */
-export function createBundleRenderer(all: boolean): (record: InspectRecord) => string {
+export function createBundleRenderer(all: boolean, mostKept = MAX_KEPT): (record: InspectRecord) => string {
   /** The innermost last. */
   const open: OpenPart[] = [];
   let indent = '';
@@ -33,7 +39,7 @@ export function createBundleRenderer(all: boolean): (record: InspectRecord) => s
   };
 
   const beginPart = (part: PartRecord): string => {
-    open.push({ type: part.part, markers: [], heads: [], version: undefined });
+    open.push({ type: part.part, markers: [], heads: [], version: undefined, left: 0 });
     const isNamed = indent !== '';
     return (isNamed ? renderPart(part.part, part) : '') + indented(all && part.part === 'changegroup' ? [FORMAT] : []);
   };
@@ -47,16 +53,18 @@ export function createBundleRenderer(all: boolean): (record: InspectRecord) => s
     const part = open.pop();
     if (part === undefined) return '';
     const heads = part.heads.sort((one, other) => one.phase - other.phase).map(({ node, phase }) => `${node} ${phaseName(phase)}`);
-    if (part.version === undefined) return indented(heads);
+    const more = part.left === 0 ? [] : [`... and ${part.left} more, which --json prints`];
+    if (part.version === undefined) return indented([...heads, ...more]);
     const { version, known } = part.version;
     if (!known) return indented([`unsupported version: ${version} (${bytes} bytes)`]);
-    return indented([`version: ${version} (${bytes} bytes)`, ...part.markers.sort(compareMarkers).map((marker) => renderMarker(marker, version))]);
+    return indented([`version: ${version} (${bytes} bytes)`, ...part.markers.sort(compareMarkers).map((marker) => renderMarker(marker, version)), ...more]);
   };
 
   /** What is printed at the end of its part. */
   const keep = (record: InspectRecord): string => {
     const part = open.at(-1);
-    if (record.record === 'phase-head') part?.heads.push(record);
+    if (part !== undefined && (record.record === 'marker' || record.record === 'phase-head') && part.heads.length + part.markers.length >= mostKept) part.left++;
+    else if (record.record === 'phase-head') part?.heads.push(record);
     else if (record.record === 'marker') part?.markers.push(record);
     else if (record.record === 'markers' && part !== undefined) part.version = record;
     return '';

@@ -161,6 +161,14 @@ describe('a bundle looked at', () => {
     assert.equal(records.map(render).join(''), `Stream params: {}\nchangegroup -- {nbchanges: 2, version: 02} (mandatory: True)\n    ${c0}\n    ${c1}\n`);
   });
 
+  it('is rendered without more of what is sorted than can be held', () => {
+    const render = createBundleRenderer(false, 2);
+    const part = { record: 'part', part: 'phase-heads', id: 1, mandatory: true, mandatoryParameters: [], advisoryParameters: [], interrupts: false } as const;
+    const heads = [1, 0, 1, 0].map((phase) => ({ record: 'phase-head', phase, node: hex(phase) }) as const);
+    const lines = [part, ...heads, { record: 'part-end', part: 'phase-heads', id: 1, bytes: 96 } as const].map(render).join('');
+    assert.equal(lines, `${hex(0)} public\n${hex(1)} draft\n... and 2 more, which --json prints\n`);
+  });
+
   it('is a line of JSON for each record, with names that can be shown', async () => {
     const records = await inspectPayload('bookmarks', bookmark('\xc3\xa9\x1b[', same(1)), 100);
     assert.deepEqual(records.map(renderJsonRecord), [`{"record":"bookmark","name":"é\\\\u{1b}[","node":"${hex(1)}"}`]);
