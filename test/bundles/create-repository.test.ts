@@ -163,6 +163,7 @@ describe('createRepository', () => {
   });
 
   const [c0, c1] = tinyHistory().changesets.map(({ node }) => node) as [Buffer, Buffer];
+  const [, m1] = tinyHistory().manifests.map(({ node }) => node) as [Buffer, Buffer];
   const [f0, f1] = tinyHistory().file.map(({ node }) => node) as [Buffer, Buffer];
   const hex = (node: Buffer): string => node.toString('hex');
 
@@ -185,6 +186,8 @@ describe('createRepository', () => {
     ['hunks that overlap', bundleOf(({ file }) => lie(file, 1, { delta: Buffer.concat([hunk(0, 3, 'x'), hunk(1, 4, 'y')]) })), 'DELTA_MALFORMED', { group: 'a.txt', node: hex(f1) }],
     ['a delta against the empty text that replaces something', bundleOf(({ file }) => lie(file, 0, { delta: hunk(0, 4, 'one\n') })), 'DELTA_MALFORMED', { group: 'a.txt', node: hex(f0) }],
     ['flags of a narrow clone', bundleOf(({ file }) => lie(file, 1, { flags: 0x4000 })), 'REVLOG_FLAGS', { group: 'a.txt', node: hex(f1) }],
+    ['a manifest whose text is stored elsewhere', bundleOf(({ manifests }) => lie(manifests, 1, { flags: 0x2000 })), 'REVLOG_FLAGS', { group: 'manifest', node: hex(m1) }],
+    ['a changeset whose text is stored elsewhere', bundleOf(({ changesets }) => lie(changesets, 1, { flags: 0x2000, delta: hunk(0, 0, 'anything') })), 'REVLOG_FLAGS', { group: 'changelog', node: hex(c1) }],
     ['flags that nobody knows', bundleOf(({ file }) => lie(file, 1, { flags: 1 })), 'REVLOG_FLAGS', { group: 'a.txt', node: hex(f1) }],
     ['a censored revision that is no tombstone', bundleOf(({ file }) => lie(file, 1, { flags: 0x8000 })), 'NODE_MISMATCH', { group: 'a.txt', node: hex(f1) }],
     ['a file without revisions', bundleOf(({ file }) => file.splice(0)), 'CHANGEGROUP_MALFORMED', { group: 'a.txt' }],
@@ -196,6 +199,10 @@ describe('createRepository', () => {
       'CHANGEGROUP_MALFORMED',
       name === '' ? {} : { group: name },
     ]),
+    ['a name longer than any file has', bundleOf((history) => {
+      history.name = 'x'.repeat(8193);
+    }), 'CHANGEGROUP_MALFORMED', { group: 'files' }],
+    ['more bookmarks than any repository has', bundle2(changegroup(), part('BOOKMARKS', Buffer.alloc((1 << 26) + 1))), 'PART_MALFORMED', { part: 'bookmarks (7)' }],
     ['a second changegroup', bundle2(changegroup(), changegroup()), 'BUNDLE_HOLDS', { part: 'changegroup (0)' }],
     ['a parameter that must be known', bundle2(changegroup([], [['made-up', '1']])), 'BUNDLE_PARAMETER', { part: 'changegroup (0)' }],
     ['a target phase that is none', bundle2(changegroup([['targetphase', 'x']])), 'PART_MALFORMED', { part: 'changegroup (0)' }],
@@ -232,6 +239,13 @@ describe('createRepository', () => {
   it('says what the sender said when it stopped', async () => {
     const bytes = bundle2(part('ERROR:ABORT', Buffer.alloc(0), [['message', 'no more room'], ['hint', 'try later']]));
     await assert.rejects(create(bytes, temporary('made')), { code: 'BUNDLE_ABORTED', message: 'no more room; try later' });
+  });
+
+  it('shows of what a server said no more than a person can read, and takes it byte by byte', async () => {
+    const said: string[] = [];
+    const bytes = bundle2(changegroup(), partHeader('output', 7), payload(Buffer.alloc(200_000, 'said\n'), 1));
+    await create(bytes, temporary('made'), { onNotice: (notice) => said.push(notice) });
+    assert.deepEqual([said.length, said[0], said.at(-1)], [Math.ceil((1 << 16) / 5), 'remote: said', 'remote: s']);
   });
 
   it('refuses two groups of one name', async () => {

@@ -137,6 +137,7 @@ export class IncomingGroup {
     revision.p2 = this.#find(this.nodes, bytes, at, P2_AT, 'PARENT_MISSING', 'its second parent');
     if (flags >= 0) revision.flags = bytes.readUInt16BE(at + flags) & ~OF_THE_SENDER;
     if ((revision.flags & ~KNOWN_FLAGS) !== 0) throw this.#error('REVLOG_FLAGS', bytes, at, `flags 0x${revision.flags.toString(16)}, which a store of today's layout cannot hold`);
+    if ((revision.flags & FLAG_EXTERNAL) !== 0 && this.group.kind !== 'filelog') throw this.#error('REVLOG_FLAGS', bytes, at, 'its text is stored elsewhere, as only those of files can be');
     this.flags |= revision.flags;
     this.#setBase(revision, this.#findBase(bytes, at, base, previous));
     this.#measure(revision, bytes, at);

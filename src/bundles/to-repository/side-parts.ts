@@ -53,9 +53,18 @@ const REFUSED: Readonly<Record<string, string>> = {
   'remote-changegroup': 'its changegroup lies on a server, and is not fetched',
 };
 
+/** Bytes of a part that are held: millions of entries, far more than any repository has; of markers, which some have many of, more. */
+const MAX_BYTES = 1 << 26;
+const MAX_MARKER_BYTES = 1 << 28;
+
+/** Of what a server has said, so much is shown. */
+const MAX_SAID = 1 << 16;
+
 /** Takes one part in. */
 export class SidePart {
-  readonly #pieces: Uint8Array[] = [];
+  /** What came, and room for more. */
+  #bytes = Buffer.alloc(0);
+  #length = 0;
   readonly #action: Action | undefined;
 
   /**
@@ -77,17 +86,34 @@ export class SidePart {
     onNotice(`part ${showable(partName(part))} was left out: nothing is known of it, and it is not mandatory`);
   }
 
+  /** @throws RevconvertError PART_MALFORMED: more than any repository has */
   add(bytes: Uint8Array): void {
-    if (this.#action !== undefined && this.#action !== ignore) this.#pieces.push(Uint8Array.from(bytes));
+    if (this.#action === undefined || this.#action === ignore) return;
+    const { type } = this.part;
+    const room = (type === 'output' ? MAX_SAID : type === 'obsmarkers' ? MAX_MARKER_BYTES : MAX_BYTES) - this.#length;
+    if (bytes.length > room && type !== 'output') throw this.#error('PART_MALFORMED', `more than ${this.#length + room} bytes, which is more than any repository has`);
+    this.#hold(bytes.subarray(0, room));
   }
 
   /** @throws RevconvertError PART_MALFORMED, REVISION_MISSING, PARENT_MISSING, BUNDLE_HOLDS, BUNDLE_VERSION with the part */
   end(received: Received): void {
     try {
-      this.#action?.(Buffer.concat(this.#pieces), this.part, received);
+      this.#action?.(this.#bytes.subarray(0, this.#length), this.part, received);
     } catch (error) {
       throw toRevconvertError(error, { part: partName(this.part) });
     }
+  }
+
+  /** Frames may be of one byte each: what comes is copied behind what came. */
+  #hold(bytes: Uint8Array): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#bytes.length));
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    this.#bytes.set(bytes, this.#length);
+    this.#length = length;
   }
 
   #tell(bytes: Buffer): void {

@@ -8,6 +8,7 @@ import { groupName, MAX_GROUP_BATCH_BYTES, MAX_GROUP_BATCH_REVISIONS } from '../
 import { hasSidedata, parseRevision } from '../../formats/bundle/parse-revision.js';
 import type { PartHeader } from '../../formats/bundle/part-header.js';
 import { partParameter } from '../../formats/bundle/part-header.js';
+import { MAX_NAME } from '../../formats/bundle/stream-clone.js';
 import { isReleased04, parseRevision04 } from './parse-revision-04.js';
 import type { ParserContext, Parsing } from './parser.js';
 import { errorHere, more, take } from './parser.js';
@@ -51,6 +52,7 @@ function* parseNamedGroups(state: State, kind: Group['kind']): Parsing<void> {
     context.place.group = kind === 'manifest' ? 'directories' : 'files';
     const length = yield* chunkLength(context, 'the name of a group');
     if (length === 0) return;
+    if (length > CHUNK_HEADER + MAX_NAME) throw errorHere(context, 'CHANGEGROUP_MALFORMED', `a name of ${length - CHUNK_HEADER} bytes, of which no file has more than ${MAX_NAME}`);
     const chunk = yield* take(context, length, 'the name of a group');
     const name = chunk.toString('latin1', CHUNK_HEADER);
     if (kind === 'manifest' && !name.endsWith('/')) throw errorHere(context, 'CHANGEGROUP_MALFORMED', `the name of a directory ends with '/', found ${JSON.stringify(name)}`);
