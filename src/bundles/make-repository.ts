@@ -47,6 +47,9 @@ const changesStore = (options: CreateOptions): boolean =>
 /** Of what stands before the history, far more than any bundle has; whoever takes it says what is missing. */
 const MAX_AHEAD_BYTES = 1 << 26;
 
+/** About what an item takes beside its bytes, of which it may have one only. */
+const ITEM_BYTES = 256;
+
 /** The same items, and whether the history in them is a stream clone: the first part that has any says it. */
 async function lookAhead(items: AsyncGenerator<readonly BundleItem[], void, void>): Promise<{ readonly items: BundleItems; readonly isStream: boolean }> {
   const seen: (readonly BundleItem[])[] = [];
@@ -55,7 +58,7 @@ async function lookAhead(items: AsyncGenerator<readonly BundleItem[], void, void
     const next = await items.next();
     if (next.done === true) break;
     seen.push(next.value);
-    for (const item of next.value) bytes += item.type === 'data' ? item.bytes.length : 0;
+    for (const item of next.value) bytes += ITEM_BYTES + (item.type === 'data' ? item.bytes.length : 0);
     const found = next.value.find((item) => item.type === 'part' && (item.part.type === 'changegroup' || isStreamPart(item.part)));
     if (found?.type === 'part') return { items: chain(seen, items), isStream: isStreamPart(found.part) };
   }
