@@ -32,7 +32,7 @@ export function measureToRepo(workspace: Workspace): Promise<Part> {
     title: 'A repository of a bundle, against `hg unbundle`',
     isTimed: true,
     about:
-      'All of medium.hg, zstd-v2, to a new repository whose store is zstd, level 3. Mercurial rebuilds and hashes every text, as `--check nodes` does; the default (`--check chunks`) decodes every chunk again that it wrote. Both repositories have the same changesets with the same phases, as Mercurial lists them. Bytes are those of index and data files.',
+      'All of medium.hg, zstd-v2, to a new repository whose store is zstd, level 3. Mercurial (6.3) compares a text with its node where it has to build it, as for each changeset, and takes deltas that it likes unseen; so do we, and the default (`--check chunks`) decodes every chunk again that it wrote; `--check nodes` builds and hashes every text. Both repositories have the same changesets with the same phases, as Mercurial lists them. Bytes are those of index and data files.',
     grids: [
       compareResults(results, theirs, 'store bytes'),
       goalGrid(
