@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 
 import type { Part } from '../dictionaries/part.js';
+import { bytes } from '../dictionaries/part.js';
 import { goalGrid } from '../goal.js';
 import { quoted, spread } from '../measure.js';
 import type { Contender } from './turns.js';
@@ -48,7 +49,7 @@ export function measureRecompress(workspace: Workspace): Promise<Part> {
     title: 'Another compression, against the shell',
     isTimed: true,
     about:
-      `All of medium.hg as Mercurial bundles it, gzip-v2 (${sizes.source} bytes), to zstd-v2, level 3. The pipe has the same payload (${sizes.payload} bytes) as a file of gzip, level 6 (${sizes.packed} bytes); it parses nothing, and checks nothing but gzip's sum. ` +
+      `All of medium.hg as Mercurial bundles it, gzip-v2 (${bytes(sizes.source)} bytes), to zstd-v2, level 3. The pipe has the same payload (${bytes(sizes.payload)} bytes) as a file of gzip, level 6 (${bytes(sizes.packed)} bytes); it parses nothing, and checks nothing but gzip's sum. ` +
       'Whole processes; both processes of the pipe together, their memory that of the larger. What comes out holds the payload byte by byte.',
     grids: [compareResults(results, pipe, 'bytes'), goalGrid([goal('gzip-v2 to zstd-v2, to `gzip -dc \\| zstd -3`', own), goal('the same through pipes', piped)])],
   });
