@@ -16,6 +16,9 @@ import { useTempFolder } from '../support/temp-folder.js';
 
 const KINDS = ['none-v1', 'gzip-v1', 'bzip2-v1', 'none-v2', 'gzip-v2', 'bzip2-v2', 'zstd-v2', 'zstd-v2;cg.version=03'] as const;
 
+/** For a second Mercurial: one of each container and version. The compressions are the same. */
+const FEWER_KINDS: readonly (typeof KINDS)[number][] = ['gzip-v1', 'none-v2', 'zstd-v2', 'zstd-v2;cg.version=03'];
+
 /** Of these Mercurial does not say so by default that it writes them. */
 const CONFIG = ['experimental.changegroup3=yes'];
 
@@ -53,16 +56,17 @@ describe('bundles of one kind made another', () => {
 
   it('make the repository that the source makes: every source, every target', async function () {
     this.timeout(300_000);
-    for (const mercurial of requireMercurials(this)) {
+    for (const [i, mercurial] of requireMercurials(this).entries()) {
       const { hg } = mercurial;
+      const kinds = i === 0 ? KINDS : FEWER_KINDS;
       const at = await build(mercurial);
       unbundle(hg, at('none-v2.hg'), at('reference'));
       const changesets = changesetsOf(hg, at('none-v2.hg'));
       assert.ok(changesets.length > 10);
       /** Made of several sources, these bytes need to be looked at once. */
       const known = new Set<string>();
-      for (const source of KINDS) {
-        for (const target of KINDS) {
+      for (const source of kinds) {
+        for (const target of kinds) {
           const made = at(`${source}-to-${target}.hg`);
           const hash = await convert(at(`${source}.hg`), made, target);
           if (known.has(hash)) continue;
@@ -74,7 +78,7 @@ describe('bundles of one kind made another', () => {
           checkSameHistory({ hg, source: at('reference'), destination: folder, scratch: '', verifyClean: true });
         }
       }
-      assert.ok(known.size >= KINDS.length, 'each target was made');
+      assert.ok(known.size >= kinds.length, 'each target was made');
     }
   });
 
