@@ -5,6 +5,7 @@ import { RevconvertError } from '../errors.js';
 import type { BundleStage } from '../streams/bundle/stage.js';
 import type { BundleFilter } from './filter.js';
 import { createFilterStage } from './filter-stage.js';
+import { settled } from './settled.js';
 
 export interface LoadFilterOptions {
   /** Called with a line of text: what the filter returned at the end, and what its user has to know. */
@@ -20,24 +21,31 @@ export interface LoadFilterOptions {
  * @throws RevconvertError FILTER_MODULE
  */
 export async function loadFilter(path: string, options: LoadFilterOptions = {}): Promise<BundleStage> {
-  const exported = await importDefault(path);
-  return createFilterStage(checkFilter(isFunction(exported) ? await call(exported, path) : exported, path), path, options);
+  try {
+    const { exported } = await importDefault(path);
+    const { made } = isFunction(exported) ? await call(exported, path) : { made: exported };
+    return createFilterStage(checkFilter(made, path), path, options);
+  } catch (error) {
+    // Whatever is looked at may be a trap: a getter, or a proxy.
+    throw error instanceof RevconvertError ? error : new RevconvertError('FILTER_MODULE', `cannot be looked at: ${messageOf(error)}`, { path }, { cause: error });
+  }
 }
 
 const isFunction = (value: unknown): value is () => unknown => typeof value === 'function';
 
-async function importDefault(path: string): Promise<unknown> {
+/** In an object, since what is exported may look like a promise. */
+async function importDefault(path: string): Promise<{ readonly exported: unknown }> {
   try {
-    const module = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
-    return module.default;
+    const module = (await settled(import(pathToFileURL(resolve(path)).href))) as { readonly default?: unknown };
+    return { exported: module.default };
   } catch (error) {
     throw new RevconvertError('FILTER_MODULE', `cannot be loaded: ${messageOf(error)}`, { path }, { cause: error });
   }
 }
 
-async function call(make: () => unknown, path: string): Promise<unknown> {
+async function call(make: () => unknown, path: string): Promise<{ readonly made: unknown }> {
   try {
-    return await (make)();
+    return { made: await settled(Promise.resolve(make())) };
   } catch (error) {
     throw new RevconvertError('FILTER_MODULE', `its default export is a function, which threw: ${messageOf(error)}`, { path }, { cause: error });
   }

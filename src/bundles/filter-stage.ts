@@ -9,6 +9,7 @@ import type { GroupTexts } from '../streams/bundle/group-texts.js';
 import { createGroupTexts } from '../streams/bundle/group-texts.js';
 import type { BundleStage } from '../streams/bundle/stage.js';
 import type { BundleFilter, FilterGroup, FilterRevision } from './filter.js';
+import { settled } from './settled.js';
 
 export interface FilterStageOptions {
   readonly onNotice?: ((notice: string) => void) | undefined;
@@ -49,11 +50,11 @@ export function createFilterStage(filter: BundleFilter, path: string, { onNotice
     let answer: unknown;
     try {
       answer = action();
+      if (!isThenable(answer)) return answer;
     } catch (error) {
       throw refuse(`${name} threw: ${error instanceof Error ? error.message : String(error)}`, place, error);
     }
-    if (!isThenable(answer)) return answer;
-    answer.then(undefined, () => undefined);
+    void Promise.resolve(answer).catch(() => undefined);
     throw refuse(`${name} returned a promise: it must answer at once`, place);
   };
 
@@ -102,16 +103,18 @@ export function createFilterStage(filter: BundleFilter, path: string, { onNotice
   const end = (item: BundleItem): BundleItem | Promise<BundleItem> => {
     const threw = (error: unknown): RevconvertError => refuse(`onEnd threw: ${error instanceof Error ? error.message : String(error)}`, {}, error);
     let report: unknown;
+    let isLater: boolean;
     try {
       report = filter.onEnd?.();
+      isLater = isThenable(report);
     } catch (error) {
       throw threw(error);
     }
-    if (!isThenable(report)) {
+    if (!isLater) {
       finish(report);
       return item;
     }
-    return Promise.resolve(report).then(
+    return settled(Promise.resolve(report)).then(
       (text) => {
         finish(text);
         return item;

@@ -5,6 +5,7 @@ import type { Command } from './command.js';
 import { findCommand, listCommands, nameOfCommand } from './commands.js';
 import { EXIT } from './exit-status.js';
 import { sayError, sayResult, watchOutput } from './output.js';
+import { watchStrays } from './strays.js';
 import { VERSION } from './version.js';
 
 const HELP_WIDTH = 100;
@@ -52,13 +53,14 @@ function keepLast(found: Record<string, unknown>, { options, repeatable = [] }: 
 }
 
 /** Aborts at the first signal, and waits for what is half made to be removed. */
-function abortOnSignals(): { readonly signal: AbortSignal; readonly restore: () => void } {
+function abortOnSignals(): { readonly signal: AbortSignal; readonly stop: () => void; readonly restore: () => void } {
   const controller = new AbortController();
   const stop = (): void => controller.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const name of signals) process.on(name, stop);
   return {
     signal: controller.signal,
+    stop,
     restore: () => {
       for (const name of signals) process.off(name, stop);
     },
@@ -73,7 +75,8 @@ function abortOnSignals(): { readonly signal: AbortSignal; readonly restore: () 
 export async function main(argv: readonly string[]): Promise<number> {
   const json = argv.includes('--json');
   watchOutput();
-  const { signal, restore } = abortOnSignals();
+  const { signal, stop, restore } = abortOnSignals();
+  const strays = watchStrays(argv, stop);
   try {
     const { command, rest, isDefault } = findCommand(argv);
     const usage = isDefault ? `${command.usage}\n\n${listCommands()}` : command.usage;
@@ -87,12 +90,16 @@ export async function main(argv: readonly string[]): Promise<number> {
       sayResult(VERSION);
       return EXIT.done;
     }
-    return await command.run(parsed._.map(String), parsed, signal, rest);
+    const status = await command.run(parsed._.map(String), parsed, signal, rest);
+    const stray = strays.failure();
+    if (stray !== undefined) throw stray;
+    return status;
   } catch (error) {
-    const failure = toRevconvertError(error);
+    const failure = strays.failure() ?? toRevconvertError(error);
     sayError(failure, json, nameOfCommand(argv));
     return EXIT[failure.kind];
   } finally {
+    strays.done();
     restore();
   }
 }

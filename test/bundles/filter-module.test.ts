@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { describe, it } from 'mocha';
 
 import { loadFilter } from '../../src/bundles/filter-module.js';
 import type { BundleItem } from '../../src/formats/bundle/items.js';
-import { hunk, NULL } from '../support/bundle-builder.js';
+import { hunk, NULL, tinyBundle } from '../support/bundle-builder.js';
 import { bundleItems, changegroupPart, CHANGELOG, file, groupItems, makeRevisions, MANIFEST } from '../support/changegroup-items.js';
+import { COMMAND, shell } from '../support/commands.js';
 import { useTempFolder } from '../support/temp-folder.js';
 
 const CHANGESETS = makeRevisions([{ text: 'c0' }, { text: 'c1', p1: 0, base: 0, delta: hunk(1, 2, '1') }]);
@@ -95,6 +96,10 @@ describe('a filter of the user', () => {
     ['has no function', `export default { onGroup: 'drop' };`, /^onGroup must be a function$/, {}],
     ['does nothing', `export default {};`, /^it does nothing/, {}],
     ['wants texts of what there is not', `export default { texts: ['files'], onEnd() {} };`, /^texts must be a list of changelog, manifest, filelog$/, {}],
+    ['returns what traps whoever looks at it', `export default { onRevision: () => ({ get then() { throw new Error('no'); } }) };`, /^onRevision threw: no$/, { group: 'changelog' }],
+    ['returns a promise that throws', `export default { onGroup: () => ({ then() { throw new Error('no'); } }) };`, /^onGroup returned a promise/, { group: 'changelog' }],
+    ['traps whoever looks at it', `export default new Proxy({}, { get() { throw new Error('no'); }, ownKeys() { throw new Error('no'); } });`, /^cannot be looked at: no$/, {}],
+    ['has a getter that throws', `export default { get onPart() { throw new Error('no'); } };`, /^cannot be looked at: no$/, {}],
     ['cannot be made', `export default () => { throw new Error('no'); };`, /^its default export is a function, which threw: no$/, {}],
   ] as const) {
     it(`is refused where it ${what}`, async () => {
@@ -107,6 +112,39 @@ describe('a filter of the user', () => {
       });
     });
   }
+
+  const NEVER = 'new Promise(() => {})';
+  for (const [what, source, message] of [
+    ['is never loaded', `await ${NEVER}; export default {};`, /cannot be loaded: its promise is never settled/],
+    ['is never made', `export default () => ${NEVER};`, /which threw: its promise is never settled/],
+    ['never ends', `export default { onEnd: () => ${NEVER} };`, /onEnd threw: its promise is never settled/],
+    ['throws where nobody catches', `export default { onGroup() {}, onEnd: () => new Promise((resolve) => setTimeout(() => { setTimeout(resolve, 1); throw new Error('late'); }, 1)) };`, /a filter threw where nobody catches: late/],
+    ['leaves a promise that is rejected', `Promise.reject(new Error('left')); export default { onGroup() {} };`, /a filter threw where nobody catches: left/],
+    ['ends the process as if all were well', `export default { onPart() { process.exit(0); } };`, /a filter ended the process before its work was done/],
+    ['keeps the process', `setInterval(() => {}, 1000); export default { onGroup: () => 5 };`, /onGroup must return/],
+  ] as const) {
+    it(`ends the command with a word where it ${what}`, () => {
+      writeFileSync(temporary('filter.mjs'), source);
+      writeFileSync(temporary('in.hg'), tinyBundle());
+      const { status, stdout, stderr } = shell(`"${process.execPath}" "${COMMAND}" bundle --filter ./filter.mjs in.hg out.hg`, {}, temporary());
+      assert.equal(status, 2, stderr);
+      assert.equal(stdout, '');
+      assert.match(stderr.split('\n')[0] ?? '', message);
+      assert.match(stderr, /^revconvert: FILTER_MODULE: /);
+      assert.ok(!/^ {4}at /m.test(stderr), stderr);
+      const left = readdirSync(temporary()).filter((name) => name !== 'in.hg' && name !== 'filter.mjs');
+      if (!source.includes('process.exit')) assert.deepEqual(left, []);
+      assert.ok(!left.includes('out.hg'));
+    });
+  }
+
+  it('that leaves something behind does not keep the command that is done', () => {
+    writeFileSync(temporary('filter.mjs'), `setInterval(() => {}, 1000); export default { onEnd: () => 'done' };`);
+    writeFileSync(temporary('in.hg'), tinyBundle());
+    const { status, stderr } = shell(`"${process.execPath}" "${COMMAND}" bundle --filter ./filter.mjs in.hg out.hg`, {}, temporary());
+    assert.deepEqual([status, stderr], [0, 'revconvert: note: done\n']);
+    assert.deepEqual(readFileSync(temporary('out.hg')), tinyBundle());
+  });
 
   it('is refused where there is no such file', async () => {
     await assert.rejects(loadFilter(temporary('nowhere.mjs')), { code: 'FILTER_MODULE', message: /^cannot be loaded: / });
